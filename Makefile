@@ -1,0 +1,41 @@
+# Everything runs in .venv, which is made once and again only when its recipe changes.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long lint format bench clean
+
+help:            ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## +/\t/' | expand -t 14
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reknit needs Python 3.11 or later")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]'
+	@touch $@
+
+demo: $(READY)   ## break a swarm, restore it, show it (pictures in ./demo)
+	$(BIN)/reknit recover --uavs 200 --destroy 100 --seed 7 --out demo
+
+test: $(READY)   ## every test but the long ones
+	$(BIN)/pytest -n 2 -m "not long"
+
+test-long: $(READY)  ## the long tests
+	$(BIN)/pytest -n 2 -m long
+
+lint: $(READY)   ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY) ## put the code in shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## speed and memory of this installation
+	$(BIN)/reknit bench
+
+clean:           ## remove what make made
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

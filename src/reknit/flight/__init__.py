@@ -1,0 +1,1 @@
+"""The simulator: how survivors move, and the exact instant at which they are connected again."""

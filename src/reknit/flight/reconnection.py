@@ -1,0 +1,113 @@
+"""The exact first instant of a leg at which the swarm is connected.
+
+Within a leg every pair's distance is piecewise quadratic in time, so the times at which a pair
+is in range are intervals with known ends. A swarm becomes connected only at the beginning of
+such an interval: those instants are looked at in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from reknit.flight.motion import Leg
+from reknit.network.links import components, count_subnets
+from reknit.types import FloatArray, IntArray
+
+_TOLERANCE_S = 1e-9
+"""Interval ends are roots in float64; an instant is moved by up to this much until the positions
+themselves are connected by the exact link comparison."""
+
+
+def first_connected_s(leg: Leg, range_m: float) -> float | None:
+    """First time within the leg (from its beginning) at which the swarm is connected."""
+    nodes = len(leg.start)
+    if nodes == 1:
+        return 0.0
+    pairs = _possible_pairs(leg, range_m)
+    if components(pairs, nodes).max() > 0:
+        return None
+    row, begin_s, end_s = _intervals(leg, pairs, range_m)
+    body, bodies = _lasting_bodies(leg, pairs, row, begin_s, end_s)
+    ends = body[pairs[row]]
+    between = ends[:, 0] != ends[:, 1]
+    ends, begin_s, end_s = ends[between], begin_s[between], end_s[between]
+    if components(ends, bodies).max() > 0:
+        return None
+    for instant_s in np.unique(np.append(begin_s, 0.0)).tolist():
+        active = (begin_s <= instant_s + _TOLERANCE_S) & (end_s >= instant_s - _TOLERANCE_S)
+        if components(ends[active], bodies).max() == 0:
+            found = _settle(leg, instant_s, range_m)
+            if found is not None:
+                return found
+    return None
+
+
+def _lasting_bodies(
+    leg: Leg, pairs: IntArray, row: IntArray, begin_s: FloatArray, end_s: FloatArray
+) -> tuple[IntArray, int]:
+    """Groups of UAVs whose links hold through the whole leg, and their number.
+
+    Nothing that happens inside a group matters, and in a crowd that is nearly everything.
+    """
+    lasting = row[(begin_s <= 0.0) & (end_s >= leg.duration_s)]
+    body = components(pairs[lasting], len(leg.start))
+    return body, int(body.max()) + 1
+
+
+def _possible_pairs(leg: Leg, range_m: float) -> IntArray:
+    """Pairs that might be in range at some time of the leg.
+
+    Nobody is farther from its middle than half of its way, so the middles of a pair in range
+    are at most the range and the longest way apart.
+    """
+    middle = (leg.start + leg.end) / 2.0
+    longest_m = float(leg.path_lengths_m.max())
+    reach_m = (range_m + longest_m) * (1 + 1e-9)
+    return np.asarray(cKDTree(middle).query_pairs(reach_m, output_type="ndarray"))
+
+
+def _intervals(
+    leg: Leg, pairs: IntArray, range_m: float
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Times at which pairs are in range: rows (number of the pair, begin, end)."""
+    rows, begins, ends = [], [], []
+    for piece in leg.pieces(pairs):
+        begin, end = _within(piece.offset, piece.velocity, range_m)
+        begin = piece.low_s + np.maximum(begin, 0.0)
+        end = piece.low_s + np.minimum(end, piece.high_s - piece.low_s)
+        keep = np.flatnonzero(begin <= end)
+        rows.append(keep)
+        begins.append(begin[keep])
+        ends.append(end[keep])
+    return np.concatenate(rows), np.concatenate(begins), np.concatenate(ends)
+
+
+def _within(
+    offset: FloatArray, velocity: FloatArray, range_m: float
+) -> tuple[FloatArray, FloatArray]:
+    """Roots of ``|offset + velocity t| = range``: the times between them are in range."""
+    a = (velocity * velocity).sum(axis=1)
+    b = (offset * velocity).sum(axis=1)
+    c = (offset * offset).sum(axis=1) - range_m * range_m
+    moving = a > 0
+    # At rest relative to each other; a rounding error too far is left to the exact comparison.
+    begin = np.where(c <= 1e-12 * range_m * range_m, -np.inf, np.inf)
+    end = -begin
+    discriminant = b * b - a * c
+    # A pair that only touches the range may have a discriminant a rounding error below zero.
+    real = moving & (discriminant >= -1e-12 * (b * b + np.abs(a * c)))
+    root = np.sqrt(np.maximum(discriminant[real], 0.0))
+    begin[moving], end[moving] = np.inf, -np.inf
+    begin[real] = (-b[real] - root) / a[real]
+    end[real] = (-b[real] + root) / a[real]
+    return begin, end
+
+
+def _settle(leg: Leg, instant_s: float, range_m: float) -> float | None:
+    """The instant, moved by rounding errors until the positions are exactly connected."""
+    for nudge_s in (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, _TOLERANCE_S):
+        time_s = min(instant_s + nudge_s, leg.duration_s)
+        if count_subnets(leg.at(time_s), range_m) == 1:
+            return time_s
+    return None

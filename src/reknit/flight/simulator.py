@@ -1,0 +1,203 @@
+"""`fly`: simulate a recovery step by step and note the instant of reconnection."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from reknit.algorithms.base import Controller
+from reknit.errors import InvalidParameter, UnknownName
+from reknit.flight.flight import Flight
+from reknit.flight.motion import GentleFlight, Leg, Motion, SteeredFlight, StraightFlight
+from reknit.flight.reconnection import first_connected_s
+from reknit.flight.separation import closest_approach_m, closest_pair_m
+from reknit.network.emst import longest_edge_m
+from reknit.network.links import count_subnets, subnets
+from reknit.plans.plan import Plan
+from reknit.scenario.scenario import Scenario
+from reknit.types import FloatArray, IntArray
+
+STEP_S = 0.1
+"""The paper's time step."""
+
+UNTIL = ("reconnected", "arrived", "allowed")
+_MAX_STEPS = 1_000_000
+
+
+def fly(
+    scenario: Scenario,
+    plan: Plan | Controller,
+    *,
+    until: str = "reconnected",
+    step_s: float = STEP_S,
+    max_acceleration_mps2: float | None = None,
+) -> Flight:
+    """Fly a plan, or let a controller steer.
+
+    until                   "reconnected": end at the exact instant of reconnection, or at the
+                            allowed time (or once all have arrived) if there is none;
+                            "arrived": go on until every survivor is at its target;
+                            "allowed": fly the whole allowed time.
+    max_acceleration_mps2   None neglects inertia, as the paper does.
+    """
+    _check(plan, until, step_s, max_acceleration_mps2)
+    clock = _Clock(step_s, None if until == "arrived" else scenario.allowed_time_s)
+    motion = _motion(scenario, plan, max_acceleration_mps2)
+    recorder = _Recorder(scenario.survivor_positions, scenario.radio_range_m)
+    watch = _Watch(scenario)
+    watch.look(0.0, scenario.survivor_positions, recorder.subnets[-1])
+    while not (clock.is_over or (until != "allowed" and motion.is_over)):
+        if until == "reconnected" and watch.reconnected_at_s is not None:
+            break
+        begin_s = clock.time_s
+        leg = motion.next_leg(clock.tick())
+        watch.look_inside(begin_s, leg)
+        found_s = watch.reconnected_at_s
+        if until == "reconnected" and found_s is not None:
+            if found_s > begin_s:
+                recorder.add(leg.until(found_s - begin_s), found_s)
+            watch.look_at_end(clock.time_s, leg)
+            break
+        recorder.add(leg, clock.time_s)
+        watch.look(clock.time_s, leg.end, recorder.subnets[-1])
+    while watch.seen_at_step_s is None and not (clock.is_over or motion.is_over):
+        watch.look_at_end(clock.time_s, motion.next_leg(clock.tick()))
+    return recorder.flight(watch, scenario.allowed_time_s)
+
+
+class _Clock:
+    """Counts steps, so that no rounding error adds up."""
+
+    def __init__(self, step_s: float, end_s: float | None) -> None:
+        self._step_s = step_s
+        self._end_s = math.inf if end_s is None else end_s
+        self._steps = 0
+        self.time_s = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last step has been taken."""
+        return self.time_s >= self._end_s
+
+    def tick(self) -> float:
+        """Go on by one step (the last may be short); returns its length."""
+        before_s = self.time_s
+        self._steps += 1
+        if self._steps > _MAX_STEPS:
+            raise InvalidParameter("step_s", self._step_s, f"at most {_MAX_STEPS} steps a flight")
+        self.time_s = min(self._steps * self._step_s, self._end_s)
+        return self.time_s - before_s
+
+
+class _Watch:
+    """Looks for the first connected instant, and the first connected end of a step.
+
+    If the longest EMST edge is l now, no link of that length closes before
+    ``(l - d_tr) / (2 v_max)``, so legs that end earlier need no look inside.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._range_m = scenario.radio_range_m
+        self._closing_mps = 2.0 * float(scenario.max_speed_mps.max())
+        self._not_before_s = 0.0
+        self.reconnected_at_s: float | None = None
+        self.seen_at_step_s: float | None = None
+
+    def look_inside(self, begin_s: float, leg: Leg) -> None:
+        """Look for the first connected instant of a leg that might have one."""
+        if self.reconnected_at_s is None and begin_s + leg.duration_s >= self._not_before_s:
+            found_s = first_connected_s(leg, self._range_m)
+            if found_s is not None:
+                self.reconnected_at_s = begin_s + found_s
+
+    def look_at_end(self, time_s: float, leg: Leg) -> None:
+        """See the swarm at the end of a leg that nobody counted yet."""
+        self.look(time_s, leg.end, count_subnets(leg.end, self._range_m))
+
+    def look(self, time_s: float, positions: FloatArray, count: int) -> None:
+        """See the swarm at the end of a step, and in how many sub-nets it is."""
+        if count == 1:
+            if self.reconnected_at_s is None:
+                self.reconnected_at_s = time_s
+            if self.seen_at_step_s is None:
+                self.seen_at_step_s = time_s
+        elif self.reconnected_at_s is None and time_s >= self._not_before_s:
+            missing_m = longest_edge_m(positions) - self._range_m
+            self._not_before_s = time_s + missing_m / self._closing_mps * (1 - 1e-9)
+
+
+class _Recorder:
+    """Collects the frames of a flight."""
+
+    def __init__(self, start: FloatArray, range_m: float) -> None:
+        self._range_m = range_m
+        self._times: list[float] = [0.0]
+        self._positions: list[FloatArray] = [start]
+        self.subnets: list[int] = []
+        self._largest: list[int] = []
+        self._separation_m = closest_pair_m(start)
+        self._paths_m = np.zeros(len(start))
+        self._count(start)
+
+    def add(self, leg: Leg, time_s: float) -> None:
+        """Record a whole leg."""
+        self._separation_m = closest_approach_m(leg, self._separation_m)
+        self._paths_m += leg.path_lengths_m
+        self._times.append(time_s)
+        self._positions.append(leg.end)
+        if leg.is_still:
+            self.subnets.append(self.subnets[-1])
+            self._largest.append(self._largest[-1])
+        else:
+            self._count(leg.end)
+
+    def _count(self, positions: FloatArray) -> None:
+        sizes: IntArray = np.bincount(subnets(positions, self._range_m))
+        self.subnets.append(len(sizes))
+        self._largest.append(int(sizes.max()))
+
+    def flight(self, watch: _Watch, allowed_s: float) -> Flight:
+        """What was recorded, read-only."""
+        arrays = (
+            np.asarray(self._times),
+            np.stack(self._positions),
+            np.asarray(self.subnets, dtype=np.int64),
+            np.asarray(self._largest, dtype=np.int64),
+            self._paths_m,
+        )
+        for array in arrays:
+            array.setflags(write=False)
+        times, positions, counts, largest, paths = arrays
+        return Flight(
+            times_s=times,
+            positions=positions,
+            subnets=counts,
+            largest_subnet=largest,
+            reconnected_at_s=_within(watch.reconnected_at_s, allowed_s),
+            reconnected_at_step_s=_within(watch.seen_at_step_s, allowed_s),
+            min_separation_m=self._separation_m,
+            path_lengths_m=paths,
+        )
+
+
+def _within(time_s: float | None, allowed_s: float) -> float | None:
+    return time_s if time_s is not None and time_s <= allowed_s else None
+
+
+def _motion(scenario: Scenario, plan: Plan | Controller, limit: float | None) -> Motion:
+    if isinstance(plan, Plan):
+        if limit is None:
+            return StraightFlight(scenario, plan.targets)
+        return GentleFlight(scenario, plan.targets, limit)
+    return SteeredFlight(scenario, plan) if limit is None else GentleFlight(scenario, plan, limit)
+
+
+def _check(plan: Plan | Controller, until: str, step_s: float, limit: float | None) -> None:
+    if until not in UNTIL:
+        raise UnknownName("until", until, UNTIL)
+    if until == "arrived" and not isinstance(plan, Plan):
+        raise InvalidParameter("until", until, "'reconnected' or 'allowed' without a plan")
+    for name, value in (("step_s", step_s), ("max_acceleration_mps2", limit)):
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise InvalidParameter(name, value, "a finite number above 0")

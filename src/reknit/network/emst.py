@@ -1,0 +1,143 @@
+"""The Euclidean minimum spanning tree (EMST) of a set of points, in any dimension.
+
+``N_s - 1`` is the number of EMST edges longer than d_tr, and the longest one decides how far
+from connected a swarm is, so this tree stands behind the sub-net count, the bounds, the
+contraction and the training loss.
+
+In the plane the EMST is a subgraph of the Delaunay triangulation. Where Qhull has no answer
+(collinear or coincident points) and in 3-D, where triangulations grow faster than the swarm,
+Boruvka's method on a k-d tree finds it: in every round each tree of the forest takes the
+shortest edge that leaves it. Most points see a point of another tree among their nearest few
+neighbours, or see far enough to rule out that they have the shortest edge; only the rest look
+further.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial import Delaunay, QhullError, cKDTree
+
+from reknit.network.links import components, lengths
+from reknit.types import BoolArray, FloatArray, IntArray
+
+_SMALL = 24
+"""Up to here all pairs are as quick as a triangulation."""
+
+_NEAREST = 8
+_WIDEST = 64
+
+
+def emst(positions: FloatArray) -> IntArray:
+    """Edges of the EMST, shape (n - 1, 2), each ``i < j``, in lexicographic order."""
+    nodes = len(positions)
+    if nodes <= _SMALL:
+        return _forest(positions, np.stack(np.triu_indices(nodes, k=1), axis=1))
+    candidates = _delaunay_edges(positions) if positions.shape[1] == 2 else None
+    return _boruvka(positions) if candidates is None else _forest(positions, candidates)
+
+
+def longest_edge_m(positions: FloatArray) -> float:
+    """Length l of the longest EMST edge: the smallest range at which the points are connected."""
+    return float(lengths(positions, emst(positions)).max(initial=0.0))
+
+
+def _delaunay_edges(positions: FloatArray) -> IntArray | None:
+    """Edges of the Delaunay triangulation (some twice), or None where it leaves points out."""
+    try:
+        triangulation = Delaunay(positions)
+    except QhullError:
+        return None
+    if len(triangulation.coplanar):
+        return None
+    corners = triangulation.simplices.astype(np.int64)
+    return np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [0, 2]]])
+
+
+def _boruvka(positions: FloatArray) -> IntArray:
+    nodes = len(positions)
+    edges = np.empty((0, 2), dtype=np.int64)
+    search = _NearestForeign(positions)
+    label = np.arange(nodes)
+    while len(edges) < nodes - 1:
+        edges = _forest(positions, np.concatenate([edges, search.shortest_leaving(label)]))
+        label = components(edges, nodes)
+    return edges
+
+
+class _NearestForeign:
+    """Finds, for a forest over fixed points, the shortest edge that leaves each of its trees."""
+
+    def __init__(self, positions: FloatArray) -> None:
+        self._positions = positions
+        self._tree = cKDTree(positions)
+        near = min(_NEAREST, len(positions) - 1)
+        distance, self._neighbour = self._tree.query(positions, k=near + 1)
+        self._sight_m = distance[:, -1]
+
+    def shortest_leaving(self, label: IntArray) -> IntArray:
+        """One edge for every tree but the largest."""
+        asked = label != np.argmax(np.bincount(label))
+        pairs = self._foreign(np.flatnonzero(asked), self._neighbour[asked], label)
+        blind = self._blind(asked, pairs, label, self._sight_m)
+        near = self._neighbour.shape[1]
+        while blind.any() and near < min(_WIDEST, len(label)):
+            near = min(2 * near, len(label))
+            which = np.flatnonzero(blind)
+            distance, neighbour = self._tree.query(self._positions[which], k=near)
+            pairs = np.concatenate([pairs, self._foreign(which, neighbour, label)])
+            sight_m = np.full(len(label), np.inf)
+            sight_m[which] = distance[:, -1] if near < len(label) else np.inf
+            blind = self._blind(blind, pairs, label, sight_m)
+        for tree in np.unique(label[blind]):
+            which = np.flatnonzero(blind & (label == tree))
+            others = np.flatnonzero(label != tree)
+            _, index = cKDTree(self._positions[others]).query(self._positions[which], k=1)
+            pairs = np.concatenate([pairs, np.stack([which, others[index]], axis=1)])
+        return self._shortest_of_each(pairs, label)[1]
+
+    def _foreign(self, which: IntArray, neighbour: IntArray, label: IntArray) -> IntArray:
+        """Each listed point paired with the nearest neighbour of another tree, if it saw one."""
+        foreign = label[neighbour] != label[which][:, None]
+        sees = foreign.any(axis=1)
+        nearest = neighbour[np.arange(len(which)), foreign.argmax(axis=1)]
+        return np.stack([which[sees], nearest[sees]], axis=1)
+
+    def _blind(
+        self, asked: BoolArray, pairs: IntArray, label: IntArray, sight_m: FloatArray
+    ) -> BoolArray:
+        """Points that saw no other tree and no farther than their tree's best edge so far."""
+        best_m = np.full(len(label), np.inf)
+        owner, best = self._shortest_of_each(pairs, label)
+        best_m[owner] = lengths(self._positions, best)
+        blind = asked & (sight_m < best_m[label])
+        blind[pairs[:, 0]] = False
+        return blind
+
+    def _shortest_of_each(self, pairs: IntArray, label: IntArray) -> tuple[IntArray, IntArray]:
+        """Trees that have a leaving pair, and the shortest of each."""
+        low, high = pairs.min(axis=1), pairs.max(axis=1)
+        owner = label[pairs[:, 0]]
+        order = np.lexsort((high, low, lengths(self._positions, pairs), owner))
+        first = order[np.flatnonzero(np.diff(owner[order], prepend=-1))]
+        return owner[first], pairs[first]
+
+
+def _forest(positions: FloatArray, pairs: IntArray) -> IntArray:
+    """Minimum spanning forest of the given pairs, sorted.
+
+    Edges of equal length, each the shortest that leaves its tree, can close a cycle; any one
+    of them may go. scipy drops edges of weight zero, and coincident UAVs have them, so the
+    weights are ranks.
+    """
+    nodes = len(positions)
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    key = np.unique(low * nodes + high)
+    pairs = np.stack([key // nodes, key % nodes], axis=1)
+    rank = np.empty(len(pairs), dtype=np.float64)
+    rank[np.argsort(lengths(positions, pairs), kind="stable")] = np.arange(1, len(pairs) + 1)
+    graph = csr_array((rank, (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
+    kept = minimum_spanning_tree(graph).tocoo()
+    edges = np.sort(np.stack([kept.row, kept.col], axis=1).astype(np.int64), axis=1)
+    return np.asarray(edges[np.lexsort((edges[:, 1], edges[:, 0]))])

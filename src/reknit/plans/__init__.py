@@ -1,0 +1,1 @@
+"""What a planner returns, what proves it, and the checker that believes neither."""

@@ -1,0 +1,77 @@
+"""`Plan`: where every survivor flies, what it claims, and how it came about."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reknit.plans.certificate import Certificate
+from reknit.plans.status import Status
+from reknit.scenario.scenario import Scenario
+from reknit.types import FloatArray, JsonDict
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Targets for the survivors of one scenario. Frozen; `targets` is read-only.
+
+    targets             (N_R, dim), metres, in the order of ``scenario.survivors``.
+    status              what is known of the plan.
+    recovery_time_s     planned T_rc of (P1): the largest displacement / v_max.
+    certificate         proves `lower_bound_s`.
+    compute_s           time the planner took; the bound's is not part of it.
+    planner, seed, parameters, versions, details    provenance.
+    """
+
+    targets: FloatArray
+    status: Status
+    recovery_time_s: float
+    certificate: Certificate
+    compute_s: float
+    planner: str
+    seed: int
+    parameters: JsonDict = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    details: JsonDict = field(default_factory=dict)
+
+    @property
+    def lower_bound_s(self) -> float:
+        """No plan for this scenario is faster."""
+        return self.certificate.bound_s
+
+    @property
+    def gap(self) -> float:
+        """``recovery_time_s / lower_bound_s - 1``; infinite where nothing is proved."""
+        if not self.status.is_connected:
+            return math.inf
+        if self.recovery_time_s == self.lower_bound_s:
+            return 0.0
+        if self.lower_bound_s == 0.0:
+            return math.inf
+        return self.recovery_time_s / self.lower_bound_s - 1.0
+
+    def verify(self, scenario: Scenario) -> None:
+        """Recompute every claim from raw data; raise `InvalidPlan` at the first that fails."""
+        from reknit.plans.check import check_plan
+
+        check_plan(self, scenario)
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan as JSON."""
+        from reknit.plans.files import save_plan
+
+        save_plan(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Plan:
+        """Read a plan that `save` wrote."""
+        from reknit.plans.files import load_plan
+
+        return load_plan(path)
+
+    def __repr__(self) -> str:
+        return (
+            f"Plan(planner={self.planner!r}, status={self.status.value!r}, "
+            f"recovery_time_s={self.recovery_time_s:.4g}, lower_bound_s={self.lower_bound_s:.4g})"
+        )

@@ -1,0 +1,1 @@
+"""The conformance tests every planner must pass, for third parties too."""
