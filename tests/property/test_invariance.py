@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reknit
@@ -19,6 +19,7 @@ def rotation(dim: int, rng: np.random.Generator) -> FloatArray:
     return np.asarray(q * np.sign(np.diag(r)))
 
 
+@settings(max_examples=20)
 @pytest.mark.parametrize("planner", PLANNERS)
 @given(seed=st.integers(0, 10_000), dim=st.sampled_from([2, 3]))
 def test_moving_and_turning_leave_times_alone(planner: str, seed: int, dim: int) -> None:
@@ -41,6 +42,7 @@ def test_moving_and_turning_leave_times_alone(planner: str, seed: int, dim: int)
     assert a.metrics.charged_time_s == pytest.approx(b.metrics.charged_time_s, abs=1e-4)
 
 
+@settings(max_examples=20)
 @pytest.mark.parametrize("planner", PLANNERS)
 @given(seed=st.integers(0, 10_000))
 def test_renumbering_permutes_the_answer(planner: str, seed: int) -> None:
