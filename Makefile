@@ -20,6 +20,7 @@ demo: $(READY)   ## break a swarm, restore it, show it (pictures in ./demo)
 	$(BIN)/reknit recover --uavs 200 --destroy 100 --seed 7 --out demo
 
 test: $(READY)   ## every test but the long ones
+	bash tests/install_browser
 	$(BIN)/pytest -n 2 -m "not long"
 
 test-long: $(READY)  ## the long tests

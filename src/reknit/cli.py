@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reknit.cli_study import study_app
 from reknit.errors import InvalidParameter, ReknitError
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+app.add_typer(study_app, name="study")
 
 ScenarioPath = Annotated[
     Path | None, typer.Argument(metavar="[SCENARIO]", help="A .json or .csv file; else generated.")

@@ -1,0 +1,1 @@
+"""Experiments as data, the runner that survives being killed, and the reports."""

@@ -1,0 +1,1 @@
+"""The instance library: named, frozen scenarios with the best plan and bound known for each."""

@@ -1,0 +1,50 @@
+"""`run_study`: do what is not done yet, and keep every result at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from reknit.algorithms.base import Progress, silent
+from reknit.study.engines import carry_out
+from reknit.study.spec import Study
+from reknit.study.store import Store
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a call did: runs in the study, done before, done now, and how many of all failed."""
+
+    total: int
+    before: int
+    now: int
+    failed: int
+
+
+def run_study(
+    study: Study,
+    path: Path,
+    *,
+    profile: str = "quick",
+    engine: str = "joblib",
+    workers: int | None = None,
+    address: str | None = None,
+    retry: bool = False,
+    progress: Progress = silent,
+) -> Summary:
+    """Run a study, or the rest of it. Killed at any moment, the next call goes on from there.
+
+    retry   run the failed ones again.
+    """
+    tasks = list({task.key: task for task in study.tasks(profile)}.values())
+    with Store(path, study) as store:
+        done = store.done()
+        todo = [task for task in tasks if task.key not in done or (retry and not done[task.key])]
+        failed = sum(not done[task.key] for task in tasks if task.key in done)
+        failed -= sum(task.key in done for task in todo)
+        for number, (task, row) in enumerate(carry_out(todo, engine, workers, address), start=1):
+            store.add(task, row)
+            failed += not row["ok"]
+            share = (len(tasks) - len(todo) + number) / len(tasks)
+            progress(share, f"{study.name}: {task.label}, N={task.uavs}")
+    return Summary(len(tasks), len(tasks) - len(todo), len(todo), failed)

@@ -1,0 +1,143 @@
+"""One run of a study: what to do, and doing it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import traceback
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from reknit.recovery import recover
+from reknit.repeated import Strike, recover_repeatedly
+from reknit.scenario.generate import generate
+from reknit.scenario.scenario import Scenario
+from reknit.types import JsonDict
+
+
+@dataclass(frozen=True)
+class Task:
+    """One planner on one scenario. Plain values, so that it can travel to another machine."""
+
+    planner: str
+    label: str
+    parameters: JsonDict
+    budget_s: float | None
+    uavs: int
+    destroyed: int | float
+    layout: str
+    damage: str
+    dim: int
+    strikes: tuple[tuple[float, int], ...]
+    repetition: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The same for the same work, whatever it is called in tables."""
+        told = asdict(self)
+        del told["label"]
+        text = json.dumps(told, sort_keys=True, default=list)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def scenario(self) -> Scenario:
+        """The swarm and its damage; the same for every planner of the study."""
+        return generate(
+            self.uavs,
+            self.destroyed,
+            self.seed,
+            layout=self.layout,
+            damage=self.damage,
+            dim=self.dim,
+            split=True,
+        )
+
+
+def run_task(task: Task, threads: int | None = None) -> JsonDict:
+    """Do the work and return a row for the store; a failure is a row that says so."""
+    _limit_threads(threads)
+    row: JsonDict = {"key": task.key, "ok": True, "error": None}
+    try:
+        row |= _repeated(task) if task.strikes else _single(task)
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        row |= {"ok": False, "error": told + "\n" + traceback.format_exc(limit=-3)}
+    return row
+
+
+def _single(task: Task) -> JsonDict:
+    scenario = task.scenario()
+    run = recover(scenario, task.planner, seed=task.seed, budget_s=task.budget_s, **task.parameters)
+    metrics = run.metrics.as_dict()
+    plan = run.plan
+    bound_s = None if plan is None else plan.lower_bound_s
+    details: JsonDict = {} if plan is None else plan.details
+    return {
+        **{name: metrics[name] for name in MEASURES if name in metrics},
+        "degree_distribution": metrics["degree_distribution"],
+        "status": None if plan is None else plan.status.value,
+        "lower_bound_s": bound_s if bound_s is not None else _bound_s(scenario),
+        "allowed_time_s": scenario.allowed_time_s,
+        "compute_s": run.compute_s,
+        "details": details,
+    }
+
+
+def _repeated(task: Task) -> JsonDict:
+    scenario = task.scenario()
+    strikes = [Strike(time_s, count) for time_s, count in task.strikes]
+    run = recover_repeatedly(
+        scenario,
+        task.planner,
+        strikes,
+        seed=task.seed,
+        budget_s=task.budget_s,
+        **task.parameters,
+    )
+    at = run.reconnected_at_s
+    last = run.phases[-1].metrics
+    return {
+        "converged": at is not None,
+        "flown_time_s": at,
+        "charged_time_s": scenario.allowed_time_s if at is None else at,
+        "mean_degree": last.mean_degree,
+        "max_degree": last.max_degree,
+        "path_length_m": sum(phase.metrics.path_length_m for phase in run.phases),
+        "degree_distribution": last.degree_distribution,
+        "allowed_time_s": scenario.allowed_time_s,
+        "compute_s": run.compute_s,
+        "details": {"replans": run.replans, "connected_share": run.connected_share},
+    }
+
+
+MEASURES = (
+    "converged",
+    "planned_time_s",
+    "flown_time_s",
+    "step_time_s",
+    "charged_time_s",
+    "mean_degree",
+    "max_degree",
+    "path_length_m",
+    "longest_path_m",
+    "coverage_before",
+    "coverage_after",
+    "min_separation_m",
+    "subnets_before",
+    "subnets_after",
+)
+
+
+def _bound_s(scenario: Scenario) -> float:
+    from reknit.algorithms.certified.bounds import lower_bound
+
+    return lower_bound(scenario).bound_s
+
+
+def _limit_threads(threads: int | None) -> None:
+    """Keep the neural network library from taking every core in every worker."""
+    import sys
+
+    torch: Any = sys.modules.get("torch")
+    if threads is not None and torch is not None:
+        torch.set_num_threads(threads)

@@ -1,0 +1,57 @@
+"""A small study that every test of this folder can run in seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reknit.study.spec import Study, load_study
+
+TEXT = """
+name = "small"
+title = "A small study"
+about = "Three planners on twelve swarms."
+seed = 40
+repetitions = 3
+
+[[planner]]
+name = "contraction"
+[[planner]]
+name = "sidr"
+[[planner]]
+name = "hero"
+label = "HERO alone"
+parameters = { weight = 1.0 }
+
+[[case]]
+uavs = [20, 30]
+destroyed = [0.5, 12]
+
+[[view]]
+kind = "lines"
+x = "uavs"
+[[view]]
+kind = "bars"
+x = "destroyed"
+y = "gap_to_bound"
+[[view]]
+kind = "degrees"
+[[view]]
+kind = "maps"
+
+[profile.quick]
+repetitions = 2
+"""
+
+
+@pytest.fixture
+def study_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(TEXT)
+    return path
+
+
+@pytest.fixture
+def study(study_file: Path) -> Study:
+    return load_study(study_file)

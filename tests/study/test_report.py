@@ -1,0 +1,161 @@
+"""Reports: tables in three formats, figures, and a page that a real browser shows."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from reknit.study import stats
+from reknit.study.paper import reported, reported_time_s
+from reknit.study.report import write_report
+from reknit.study.runner import run_study
+from reknit.study.spec import Study, load_study
+from reknit.study.store import Store, StoreRefused
+from tests.study.conftest import TEXT
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Study]:
+    """A finished study and its report."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "small.toml").write_text(TEXT)
+    study = load_study(folder / "small.toml")
+    run_study(study, folder / "s.duckdb", workers=1)
+    write_report(study, folder / "s.duckdb", folder / "report", export=True)
+    return folder, study
+
+
+def test_the_report_has_everything(made: tuple[Path, Study]) -> None:
+    """Page, Markdown, CSV, LaTeX, Parquet, and each figure as PNG and SVG."""
+    names = {path.name for path in (made[0] / "report").iterdir()}
+    assert {"small.html", "small.md", "small.csv", "small.tex", "small.parquet"} <= names
+    for kind in ("1-lines", "2-bars", "3-degrees", "4-maps"):
+        assert {f"small-{kind}.png", f"small-{kind}.svg"} <= names
+
+
+def test_the_table_is_what_the_store_says(made: tuple[Path, Study]) -> None:
+    """Means and counts are recomputed here from the exported runs."""
+    folder, _ = made
+    runs = pq.read_table(folder / "report" / "small.parquet").to_pylist()
+    with (folder / "report" / "small.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * 4
+    for row in rows:
+        mine = [
+            run
+            for run in runs
+            if run["label"] == row["planner"]
+            and f"N={run['uavs']}," in row["case"]
+            and (run["destroyed"] < 1) == ("%" in row["case"])
+        ]
+        assert int(row["runs"]) == len(mine) == 2
+        mean = np.mean([run["charged_time_s"] for run in mine])
+        assert float(row["mean T_rc (s)"].split()[0]) == pytest.approx(mean, rel=0.01)
+        assert float(row["R_c"]) == np.mean([run["converged"] for run in mine])
+
+
+def test_the_quick_profile_says_so(made: tuple[Path, Study]) -> None:
+    """A report of fewer repetitions says that it is one, and how it was made."""
+    text = (made[0] / "report" / "small.md").read_text()
+    assert "reknit study run small --profile quick" in text
+    assert "fewer repetitions" in text
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
+    """Of 2,000 intervals of small normal samples about 95 % hold the true mean."""
+    rng = np.random.default_rng(0)
+    found = [stats.estimate(rng.normal(3.0, 2.0, 6).tolist()) for _ in range(2000)]
+    covered = np.mean([abs(one.mean - 3.0) <= one.half_width for one in found])
+    assert covered == pytest.approx(0.95, abs=0.015)
+
+
+def test_differences_are_paired(made: tuple[Path, Study]) -> None:
+    """The paired difference is the mean of differences on the same scenario."""
+    folder, study = made
+    with Store(folder / "s.duckdb", study, read_only=True) as store:
+        rows = store.rows(study.tasks("quick"))
+    found = stats.paired(rows, "charged_time_s", "sidr", "contraction")
+    times = {
+        (row["label"], row["uavs"], row["destroyed"], row["seed"]): row["charged_time_s"]
+        for row in rows
+    }
+    differences = [
+        time - times[("contraction", *case)]
+        for (label, *case), time in times.items()
+        if label == "sidr"
+    ]
+    assert found.count == len(differences) == 8
+    assert found.mean == pytest.approx(np.mean(differences))
+
+
+def test_the_papers_figures_are_beside_ours() -> None:
+    """The paper's table is read right, and only where it has an entry."""
+    entry = reported("ml-dagl", 200)
+    assert entry is not None
+    assert (entry.converged, entry.charged_time_s, entry.max_degree) == (1.0, 5.24, 15)
+    assert reported("hero", 100) is None
+    assert reported("certified", 100) is None
+    assert reported_time_s("ml-dagl", 200, 0.5) == 5.24
+    assert reported_time_s("ml-dagl", 200, 150) == pytest.approx(31.7 * 0.7, abs=0.01)
+    assert reported_time_s("ml-dagl", 200, 42) is None
+
+
+def test_a_report_needs_results(study: Study, tmp_path: Path) -> None:
+    """Nothing run yet: a typed error that says what to do, and no file is made."""
+    with pytest.raises(StoreRefused, match="run the study first"):
+        write_report(study, tmp_path / "none.duckdb", tmp_path / "report")
+    assert not (tmp_path / "none.duckdb").exists()
+
+
+LOOK = """<script>
+addEventListener("load", () => {
+  const seen = [...document.images].map((img) => {
+    const canvas = document.createElement("canvas");
+    canvas.width = img.naturalWidth;
+    canvas.height = img.naturalHeight;
+    const pen = canvas.getContext("2d");
+    pen.drawImage(img, 0, 0);
+    const data = pen.getImageData(0, 0, canvas.width, canvas.height).data;
+    const colours = new Set();
+    for (let i = 0; i < data.length; i += 4)
+      colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    return [img.naturalWidth, colours.size];
+  });
+  document.title = JSON.stringify(seen);
+});
+</script>"""
+"""Has the browser count the colours of every picture it shows."""
+
+
+def test_a_browser_shows_the_page(made: tuple[Path, Study], tmp_path: Path) -> None:
+    """Chromium opens the page from disk alone; every picture is there and none is blank."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        if os.environ.get("CI"):
+            pytest.fail("chromium is missing; tests/install_browser should have installed it")
+        pytest.skip("no chromium here; tests/install_browser says why")
+    page = (made[0] / "report" / "small.html").read_text()
+    alone = tmp_path / "page.html"
+    alone.write_text(page.replace("</body>", LOOK + "</body>"))
+    command = [
+        *(chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"),
+        *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
+        *("--disable-sync", f"--user-data-dir={tmp_path / 'profile'}"),
+        *("--virtual-time-budget=20000", "--dump-dom", alone.as_uri()),
+    ]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=200)
+    title = done.stdout.split("<title>")[1].split("</title>")[0]
+    pictures = json.loads(title)
+    assert len(pictures) == 4
+    for width, colours in pictures:
+        assert width > 600
+        assert colours > 50
+    assert "contraction" in done.stdout

@@ -1,0 +1,229 @@
+"""Running, resuming, and running elsewhere give the same table."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from reknit.errors import MissingExtra, ReknitError, UnwritableOutput
+from reknit.study import engines, runner
+from reknit.study.runner import run_study
+from reknit.study.spec import Study, load_study
+from reknit.study.store import TIMINGS, Store, StoreRefused
+from reknit.study.task import run_task
+from reknit.types import JsonDict
+from tests.study.conftest import TEXT
+
+
+def table(path: Path, study: Study) -> list[JsonDict]:
+    """All stored values but the timings."""
+    with Store(path, study, read_only=True) as store:
+        rows = store.rows(study.tasks("paper"))
+    return [{name: row[name] for name in row if name not in TIMINGS} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> list[JsonDict]:
+    """The table of an uninterrupted run on one core."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "small.toml").write_text(TEXT)
+    study = load_study(folder / "small.toml")
+    run_study(study, folder / "store.duckdb", profile="paper", workers=1)
+    return table(folder / "store.duckdb", study)
+
+
+def test_a_whole_run_has_every_row(whole: list[JsonDict], study: Study) -> None:
+    """One good row per run, with real figures in it."""
+    assert len(whole) == 36
+    assert all(row["ok"] for row in whole)
+    assert all(row["charged_time_s"] >= row["lower_bound_s"] > 0 for row in whole)
+
+
+def test_two_workers_give_the_same_table(
+    whole: list[JsonDict], study: Study, tmp_path: Path
+) -> None:
+    """Several processes at a time change nothing but the timings."""
+    summary = run_study(study, tmp_path / "s.duckdb", profile="paper", workers=2)
+    assert (summary.total, summary.before, summary.now, summary.failed) == (36, 0, 36, 0)
+    assert table(tmp_path / "s.duckdb", study) == whole
+
+
+def test_ray_gives_the_same_table(whole: list[JsonDict], study: Study, tmp_path: Path) -> None:
+    """A real local Ray, through the same code, gives the same values."""
+    program = (
+        "import sys; from pathlib import Path; from reknit.study.runner import run_study;"
+        "from reknit.study.spec import load_study;"
+        "run_study(load_study(sys.argv[1]), Path(sys.argv[2]), profile='paper', engine='ray')"
+    )
+    words = [
+        sys.executable,
+        "-c",
+        program,
+        str(tmp_path / "small.toml"),
+        str(tmp_path / "s.duckdb"),
+    ]
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": "/tmp"}
+    subprocess.run(words, check=True, env=environment, capture_output=True, timeout=280)
+    assert table(tmp_path / "s.duckdb", study) == whole
+
+
+def test_a_killed_study_goes_on_where_it_was(
+    whole: list[JsonDict], study: Study, tmp_path: Path
+) -> None:
+    """SIGKILL at random moments, many times, all while it ran: nothing is lost, nothing is done
+    twice, and the table is that of an uninterrupted run.
+    """
+    command = [
+        *(sys.executable, "-c", "from reknit.cli import main; main()"),
+        *("study", "run", str(tmp_path / "small.toml"), "--profile", "paper"),
+        *("--workers", "1", "--out", str(tmp_path), "--json"),
+    ]
+    store = tmp_path / "small-paper.duckdb"
+    rng = random.Random(3)
+    kills = 0
+    counts = [0]
+    for _ in range(60):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        try:
+            process.wait(timeout=rng.uniform(0.5, 4.0))
+            break
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            kills += 1
+        if store.exists():
+            with duckdb.connect(str(store)) as base:
+                tables = [row[0] for row in base.execute("SHOW TABLES").fetchall()]
+                if "runs" in tables:
+                    found = base.execute("SELECT count(*), count(DISTINCT key) FROM runs")
+                    rows, keys = found.fetchall()[0]
+                    assert rows == keys >= counts[-1]
+                    counts.append(rows)
+    run_study(study, store, profile="paper", workers=1)
+    assert kills >= 2, "the kills did not land while it ran"
+    assert any(0 < count < 36 for count in counts), "no kill landed in the middle of the work"
+    assert table(store, study) == whole
+
+
+def test_a_failing_run_is_recorded_and_the_rest_goes_on(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planner that raises leaves a row with its error; --retry runs it again."""
+    path = tmp_path / "s.duckdb"
+    bad = study.tasks("quick")[4].key
+    real = engines.carry_out
+
+    def failing(tasks, *rest):  # type: ignore[no-untyped-def]
+        for task, row in real(tasks, *rest):
+            broken = {"key": task.key, "ok": False, "error": "ValueError: on purpose"}
+            yield task, broken if task.key == bad else row
+
+    monkeypatch.setattr(runner, "carry_out", failing)
+    assert run_study(study, path, workers=1).failed == 1
+    monkeypatch.setattr(runner, "carry_out", real)
+    again = run_study(study, path, workers=1)
+    assert (again.now, again.failed) == (0, 1)
+    healed = run_study(study, path, workers=1, retry=True)
+    assert (healed.now, healed.failed) == (1, 0)
+
+
+def test_an_exception_in_a_run_becomes_a_row(study: Study) -> None:
+    """What a planner raises is kept as text."""
+    from dataclasses import replace
+
+    row = run_task(replace(study.tasks("quick")[0], uavs=20, destroyed=0))
+    assert not row["ok"]
+    assert "NoSplitFound" in row["error"]
+
+
+def test_stores_of_others_are_refused_unharmed(study: Study, tmp_path: Path) -> None:
+    """Another study, another form of it, another version, no store at all: refused, untouched."""
+    path = tmp_path / "s.duckdb"
+    run_study(study, path, workers=1)
+    before = table(path, study)
+    other = study.model_copy(update={"name": "other"})
+    changed = study.model_copy(update={"seed": 41})
+    for wrong, told in ((other, "another study"), (changed, "another form")):
+        with pytest.raises(StoreRefused, match=told):
+            run_study(wrong, path, workers=1)
+    assert table(path, study) == before
+    with duckdb.connect(str(path)) as base:
+        base.execute("UPDATE about SET value = '0.0.0' WHERE name = 'reknit'")
+    with pytest.raises(StoreRefused, match="another version"):
+        run_study(study, path, workers=1)
+    garbage = tmp_path / "garbage.duckdb"
+    garbage.write_bytes(b"not a database, but somebody's file" * 100)
+    with pytest.raises(StoreRefused):
+        run_study(study, garbage, workers=1)
+    assert garbage.read_bytes() == b"not a database, but somebody's file" * 100
+    foreign = tmp_path / "foreign.duckdb"
+    with duckdb.connect(str(foreign)) as base:
+        base.execute("CREATE TABLE mine (x INTEGER)")
+    with pytest.raises(StoreRefused, match="not a results file"):
+        run_study(study, foreign, workers=1)
+
+
+def test_the_second_runner_is_told(study: Study, tmp_path: Path) -> None:
+    """Two runners on one store: the second gets a typed error, the first goes on."""
+    path = tmp_path / "s.duckdb"
+    holder = subprocess.Popen(
+        [
+            *(sys.executable, "-c"),
+            "import sys, time; from pathlib import Path; from reknit.study.store import Store;"
+            "from reknit.study.spec import load_study;"
+            "store = Store(Path(sys.argv[1]), load_study(sys.argv[2]));"
+            "print('open', flush=True); time.sleep(60)",
+            str(path),
+            str(tmp_path / "small.toml"),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "open\n"
+        with pytest.raises(StoreRefused, match="another runner"):
+            run_study(study, path, workers=1)
+    finally:
+        holder.kill()
+        holder.communicate()
+    time.sleep(0.1)
+    assert run_study(study, path, workers=1).now == 24
+
+
+def test_a_full_disk_stops_loudly_and_keeps_what_was_stored(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When a row cannot be written the study stops with a typed error; earlier rows are there."""
+    path = tmp_path / "s.duckdb"
+    real = Store.add
+    written: list[str] = []
+
+    def full(self: Store, task, row) -> None:  # type: ignore[no-untyped-def]
+        if len(written) == 5:
+            raise UnwritableOutput("no space left on device")
+        written.append(task.key)
+        real(self, task, row)
+
+    monkeypatch.setattr(Store, "add", full)
+    with pytest.raises(ReknitError, match="no space"):
+        run_study(study, path, workers=1)
+    monkeypatch.setattr(Store, "add", real)
+    assert run_study(study, path, workers=1).before == 5
+
+
+def test_missing_libraries_say_what_to_install(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without ray the engine says which extra brings it."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=r"reknit\[cluster\]"):
+        run_study(study, tmp_path / "s.duckdb", engine="ray")

@@ -1,0 +1,78 @@
+"""Studies as data: what they expand to, and what is wrong with a bad one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reknit.errors import UnknownName, UnreadableFile
+from reknit.study.spec import Study, built_in_studies, load_study
+from tests.study.conftest import TEXT
+
+
+def test_the_grid_is_planners_by_cases_by_repetitions(study: Study) -> None:
+    """3 planners, 2 x 2 cases, 3 repetitions; the quick profile has 2."""
+    assert len(study.tasks("paper")) == 3 * 4 * 3
+    assert len(study.tasks("quick")) == 3 * 4 * 2
+    assert len({task.key for task in study.tasks("paper")}) == 36
+
+
+def test_all_planners_see_the_same_scenarios(study: Study) -> None:
+    """Comparisons are paired: the scenario depends on the case and the repetition only."""
+    seen: dict[tuple[object, ...], set[bytes]] = {}
+    for task in study.tasks("quick"):
+        case = (task.uavs, task.destroyed, task.repetition)
+        seen.setdefault(case, set()).add(task.scenario().positions.tobytes())
+    assert all(len(layouts) == 1 for layouts in seen.values())
+    assert len(set().union(*seen.values())) == 4  # two sizes, two repetitions
+
+
+def test_labels_do_not_change_the_work(study: Study, tmp_path: Path) -> None:
+    """Calling a planner something else in the tables does not make its runs new ones."""
+    (tmp_path / "other.toml").write_text(TEXT.replace("HERO alone", "HERO"))
+    other = load_study(tmp_path / "other.toml")
+    assert [a.key for a in study.tasks()] == [b.key for b in other.tasks()]
+
+
+BAD = {
+    "unknown planner": (TEXT.replace('"sidr"', '"sdir"'), 11, "did you mean 'sidr'"),
+    "unknown parameter": (TEXT.replace("weight =", "wait ="), 13, "hero.wait"),
+    "bad parameter": (TEXT.replace("weight = 1.0", "weight = 7"), 13, "hero.weight"),
+    "negative count": (TEXT.replace("repetitions = 3", "repetitions = -3"), 6, "repetitions"),
+    "misspelt key": (TEXT.replace("seed = 40", "sead = 40"), 5, "sead"),
+    "misspelt key of a case": (TEXT.replace("destroyed = [", "destroid = ["), 19, "destroid"),
+    "unknown layout": (TEXT.replace("[0.5, 12]", '0.5\nlayout = "ring"'), 20, "layout"),
+    "no planner": (TEXT.replace("[[planner]]", "[[plonner]]"), 1, "planner"),
+    "not toml": (TEXT.replace("seed = 40", "seed = = 40"), 5, "line 5"),
+    "a table that is none": (TEXT.replace('kind = "bars"', 'kind = "cake"'), 25, "kind"),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "told"), BAD.values(), ids=BAD)
+def test_a_bad_study_names_the_line(tmp_path: Path, text: str, line: int, told: str) -> None:
+    """The error names file, line and fault."""
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(UnreadableFile) as caught:
+        load_study(path)
+    assert f"line {line}" in str(caught.value)
+    assert told in str(caught.value)
+
+
+def test_unknown_studies_and_profiles_suggest(study: Study) -> None:
+    """A misspelt name suggests the right one."""
+    with pytest.raises(UnknownName, match="did you mean 'scalability'"):
+        load_study("scalabilty")
+    with pytest.raises(UnknownName, match="did you mean 'quick'"):
+        study.tasks("quik")
+
+
+@pytest.mark.parametrize("name", built_in_studies())
+def test_every_built_in_study_loads(name: str) -> None:
+    """Each has a title, says what it is about, and its quick profile is smaller."""
+    study = load_study(name)
+    assert study.name == name
+    assert study.title
+    assert study.about
+    assert len(study.tasks("quick")) <= len(study.tasks("paper"))
