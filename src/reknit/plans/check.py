@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from reknit.errors import InvalidPlan
-from reknit.plans.certificate import Certificate
+from reknit.plans.cases import certified_bound_s
 from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.types import FloatArray, IntArray
 
@@ -70,24 +70,6 @@ def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
     if (anchored & moved).any():
         faults.append(f"anchor {int(survivors[anchored & moved][0])} moves")
     return faults
-
-
-def certified_bound_s(certificate: Certificate, scenario: Scenario) -> float:
-    """The bound that a certificate really proves, from raw positions."""
-    start = np.asarray(scenario.positions)[_survivors(scenario)]
-    cut = np.asarray(certificate.cut)
-    if len(cut) == 0:
-        return 0.0
-    inside = np.zeros(len(start), dtype=bool)
-    if cut.min() < 0 or cut.max() >= len(start):
-        raise InvalidPlan("the certificate's cut names survivors that do not exist")
-    inside[cut] = True
-    if inside.all():
-        raise InvalidPlan("the certificate's cut has no survivor on its other side")
-    # Speeds: twice the fastest is at least any v_i + v_j, so this is a bound whatever they are.
-    speeds = np.asarray(scenario.max_speed_mps)[_survivors(scenario)]
-    closest_m = _closest_across_m(start[inside], start[~inside])
-    return max(0.0, (closest_m - scenario.planning_range_m) / (2.0 * float(speeds.max())))
 
 
 def _survivors(scenario: Scenario) -> IntArray:
@@ -204,10 +186,3 @@ def _closest_m(points: FloatArray) -> float:
     rows = np.arange(len(points))
     other = np.where(index[:, 0] == rows, index[:, 1], index[:, 0])
     return float(_distance_m(points, points[other]).min())
-
-
-def _closest_across_m(side: FloatArray, other: FloatArray) -> float:
-    """Smallest distance between a point of one side and a point of the other."""
-    few, many = (side, other) if len(side) <= len(other) else (other, side)
-    _, index = cKDTree(many).query(few, k=1)
-    return float(_distance_m(few, many[index]).min())

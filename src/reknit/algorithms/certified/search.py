@@ -1,0 +1,163 @@
+"""Search over trees, and the bound that comes with it.
+
+Start from a tree and its cone program. Then ask, in a region about the links that decide the
+time, whether any plan is faster (`branching`): a faster one gives a better tree; a proof that
+there is none is a bound on every plan, since survivors outside the region were supposed to be
+connected for nothing. When the work runs out first, smaller trial times are tried for a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reknit.algorithms.certified.branching import (
+    Found,
+    OutOfWork,
+    Proof,
+    Region,
+    Search,
+    Work,
+)
+from reknit.algorithms.certified.cone import Cones
+from reknit.algorithms.certified.problem import Problem, lightest_tree
+from reknit.algorithms.certified.tree import Settled, settle
+from reknit.network.links import lengths
+from reknit.types import FloatArray, IntArray
+
+BETTER = 2e-7
+"""A plan counts as faster when it is so by this much; proofs stop this much short."""
+
+_REGION = 48
+_BISECTIONS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A finished proof and the search that its links and clashes belong to."""
+
+    search: Search
+    proof: Proof
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The best tree so far, the best bound, and the proof of that bound (None: by the EMST)."""
+
+    settled: Settled
+    bound_s: float
+    case: Case | None = None
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether there is nothing left to gain."""
+        return self.bound_s >= self.settled.time_s * (1.0 - 2.0 * BETTER)
+
+
+def improve(
+    cones: Cones,
+    state: State,
+    limit: int,
+    is_over: Callable[[], bool],
+    keep: Callable[[State], None] = lambda state: None,
+) -> State:
+    """Better trees and a better bound, within `limit` cone programs and cases."""
+    problem = cones.problem
+    work = Work(limit, is_over)
+    size = _REGION
+    while not state.is_proved:
+        trial_s = _trial_s(problem, state)
+        try:
+            case = _search(cones, state.settled, trial_s, size, work)
+        except OutOfWork:
+            break
+        except Found as found:
+            better = _regraft(cones, state, found.moved, trial_s, size)
+            if better.time_s < state.settled.time_s * (1.0 - BETTER / 2.0):
+                state = replace(state, settled=better)
+                keep(state)
+                size = _REGION
+            elif size >= problem.count:
+                break
+            else:
+                size *= 2
+            continue
+        state = replace(state, bound_s=trial_s, case=case)
+        keep(state)
+    return _bisect(cones, state, limit, is_over, keep)
+
+
+def _bisect(
+    cones: Cones,
+    state: State,
+    limit: int,
+    is_over: Callable[[], bool],
+    keep: Callable[[State], None],
+) -> State:
+    """Raise the bound by proofs at smaller trial times."""
+    low_s, high_s = state.bound_s, state.settled.time_s
+    if not np.isfinite(high_s):
+        return state
+    for _ in range(_BISECTIONS):
+        if high_s <= low_s * 1.002 or state.is_proved or is_over():
+            break
+        trial_s = 0.5 * (low_s + high_s)
+        try:
+            work = Work(max(4, limit // 4), is_over)
+            case = _search(cones, state.settled, trial_s, _REGION, work)
+        except OutOfWork:
+            high_s = trial_s
+        except Found as found:
+            better = _regraft(cones, state, found.moved, trial_s, _REGION)
+            if better.time_s < state.settled.time_s:
+                state = replace(state, settled=better)
+                keep(state)
+            high_s = min(trial_s, better.time_s)
+        else:
+            low_s = trial_s
+            state = replace(state, bound_s=trial_s, case=case)
+            keep(state)
+    return state
+
+
+def _trial_s(problem: Problem, state: State) -> float:
+    """Just below the best time; while there is none, well above what is proved."""
+    if np.isfinite(state.settled.time_s):
+        return state.settled.time_s * (1.0 - BETTER)
+    return max(1.5 * state.bound_s, 0.25 * problem.range_m / problem.top_speed)
+
+
+def _search(cones: Cones, settled: Settled, trial_s: float, size: int, work: Work) -> Case:
+    problem = cones.problem
+    rows = _region(problem, settled, size)
+    region = Region.whole(problem.count) if rows is None else Region.around(rows, problem.count)
+    pairs = problem.candidates(trial_s, rows)
+    work.add(len(pairs) // 500)
+    search = Search(cones, region, pairs, trial_s, work)
+    return Case(search, search.run())
+
+
+def _region(problem: Problem, settled: Settled, size: int) -> IntArray | None:
+    """The survivors nearest to those that decide the time; None: all."""
+    if size * 4 >= problem.count * 3:
+        return None
+    centre = problem.start[settled.critical_rows()]
+    nearest = np.full(problem.count, np.inf)
+    for point in centre:
+        np.minimum(nearest, ((problem.start - point) ** 2).sum(axis=1), out=nearest)
+    return np.sort(np.argsort(nearest, kind="stable")[:size])
+
+
+def _regraft(cones: Cones, state: State, moved: FloatArray, trial_s: float, size: int) -> Settled:
+    """The tree that uses the links which hold at the positions found, and the old one elsewhere."""
+    problem = cones.problem
+    near = problem.candidates(trial_s, _region(problem, state.settled, size))
+    pairs = np.unique(np.concatenate([state.settled.tree, near]), axis=0)
+    length = lengths(moved, pairs)
+    excess = np.maximum(0.0, length - problem.range_m * (1.0 + 1e-7))
+    order = np.lexsort((length, excess))
+    weight = np.empty(len(pairs))
+    weight[order] = np.arange(len(pairs))
+    return settle(cones, lightest_tree(pairs, weight, problem.count), state.bound_s)
