@@ -16,17 +16,13 @@ independent of the units.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import clarabel
 import numpy as np
-from scipy.sparse import csc_matrix
 
 from reknit.algorithms.certified.problem import Problem
+from reknit.algorithms.certified.program import Program
 from reknit.types import BoolArray, FloatArray, IntArray
-
-_TOLERANCE = 1e-10
 
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress")
 """Ends of the solver whose point is worth looking at; nothing is believed without a check."""
@@ -118,7 +114,7 @@ def least_movement(
     delta = (problem.start[pairs[:, 0]] - problem.start[pairs[:, 1]]) / problem.range_m
     speeds = problem.speeds[nodes]
     top = max(float(speeds.max()), 1e-300)
-    cone = _Cone(index, speeds / top, delta)
+    cone = Program(index, speeds / top, delta)
     result = cone.least_movement(time_s * top / problem.range_m, closest_m / problem.range_m)
     shift = np.zeros((len(nodes), delta.shape[1]))
     if str(result.status) not in _USABLE:
@@ -126,6 +122,45 @@ def least_movement(
     x = np.asarray(result.x)[: len(cone.movers) * cone.dim]
     shift[cone.movers] = x.reshape(-1, cone.dim) * problem.range_m
     return nodes, shift
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Pairs kept at least `gap_m` apart along fixed unit vectors, ``n . (x_i - x_j) >= gap_m``.
+
+    A pair that does so is at least that far apart: the convex part of a demand that is not.
+    """
+
+    pairs: IntArray
+    normals: FloatArray
+    gap_m: float
+
+
+def solve_apart(
+    problem: Problem, links: IntArray, apart: Apart, closest_m: float, limit_s: float | None
+) -> FloatArray | None:
+    """(n, dim) displacements with all links at most `closest_m` and all pairs apart; None if there
+    are none. The least time, or the least total movement within `limit_s`, if given.
+    """
+    nodes, index = np.unique(np.concatenate([links, apart.pairs]), return_inverse=True)
+    index = index.reshape(-1, 2)
+    speeds = problem.speeds[nodes]
+    top = max(float(speeds.max()), 1e-300)
+    delta = problem.start[links[:, 0]] - problem.start[links[:, 1]]
+    program = Program(index[: len(links)], speeds / top, delta / closest_m)
+    offset = problem.start[apart.pairs[:, 0]] - problem.start[apart.pairs[:, 1]]
+    room = ((apart.normals * offset).sum(axis=1) - apart.gap_m) / closest_m
+    program.keep_apart(index[len(links) :], apart.normals, room)
+    if limit_s is None:
+        result = program.least_time()
+    else:
+        result = program.least_movement(limit_s * top / closest_m, 1.0)
+    if str(result.status) not in _USABLE:
+        return None
+    shift = np.zeros_like(problem.start)
+    x = np.asarray(result.x)[: len(program.movers) * program.dim]
+    shift[nodes[program.movers]] = x.reshape(-1, program.dim) * closest_m
+    return shift
 
 
 def _one_link(
@@ -158,7 +193,7 @@ def _solve(
     top = float(speeds.max())
     if top == 0.0:
         top = 1.0
-    cone = _Cone(index, speeds / top, delta / problem.range_m)
+    cone = Program(index, speeds / top, delta / problem.range_m)
     result = cone.least_time()
     z = np.asarray(result.z).reshape(-1, dim + 1)
     forces = -z[len(cone.movers) :, 1:]
@@ -174,92 +209,3 @@ def _solve(
     shift[cone.movers] = x[:-1].reshape(-1, dim) * problem.range_m
     time_s = float(x[-1]) * problem.range_m / top
     return Solution(time_s, dual_time_s(problem, pairs, forces), nodes, shift, forces)
-
-
-def _settings() -> clarabel.DefaultSettings:
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
-    return settings
-
-
-class _Cone:
-    """The cone data of one piece in units of the range and the top speed.
-
-    Variables: the displacement of every mover, then t (or one length per mover). Rows: a cone
-    ``(v_i t, u_i)`` for every mover, then a cone ``(1, p_i - p_j + u_i - u_j)`` for every link.
-    """
-
-    def __init__(self, index: IntArray, speeds: FloatArray, delta: FloatArray) -> None:
-        self.movers = np.flatnonzero(speeds > 0.0)
-        self.speeds = speeds[self.movers]
-        self.dim = delta.shape[1]
-        self.links = len(delta)
-        place = np.full(len(speeds), -1, dtype=np.int64)
-        place[self.movers] = np.arange(len(self.movers))
-        dim, wide, first = self.dim, self.dim + 1, len(self.movers) * (self.dim + 1)
-        axis = np.arange(dim)
-        moved = np.arange(len(self.movers))
-        rows = [(moved[:, None] * wide + 1 + axis).ravel()]
-        columns = [(moved[:, None] * dim + axis).ravel()]
-        values = [np.full(len(moved) * dim, -1.0)]
-        for end, sign in ((0, -1.0), (1, 1.0)):
-            node = place[index[:, end]]
-            which = np.flatnonzero(node >= 0)
-            rows.append((first + which[:, None] * wide + 1 + axis).ravel())
-            columns.append((node[which][:, None] * dim + axis).ravel())
-            values.append(np.full(len(which) * dim, sign))
-        self._rows, self._columns = np.concatenate(rows), np.concatenate(columns)
-        self._values = np.concatenate(values)
-        right = np.zeros((self.links, wide))
-        right[:, 0], right[:, 1:] = 1.0, delta
-        self.right = np.concatenate([np.zeros(first), right.ravel()])
-
-    def least_time(self) -> clarabel.DefaultSolution:
-        """Minimise t."""
-        count = len(self.movers)
-        heads = np.arange(count) * (self.dim + 1)
-        rows = np.concatenate([self._rows, heads])
-        columns = np.concatenate([self._columns, np.full(count, count * self.dim)])
-        values = np.concatenate([self._values, -self.speeds])
-        cost = np.zeros(count * self.dim + 1)
-        cost[-1] = 1.0
-        return self._run(rows, columns, values, self.right, cost, count + self.links)
-
-    def least_movement(self, limit: float, closest: float) -> clarabel.DefaultSolution:
-        """Minimise the sum of ``|u_i|`` with ``|u_i| <= v_i limit`` and links of at most `closest`.
-
-        Variables: the displacements, then one length s_i per mover, ``|u_i| <= s_i <= v_i limit``.
-        """
-        count, wide = len(self.movers), self.dim + 1
-        height, width = len(self.right), count * wide
-        heads, lengths = np.arange(count) * wide, count * self.dim + np.arange(count)
-        rows = np.concatenate([self._rows, heads, height + np.arange(count)])
-        columns = np.concatenate([self._columns, lengths, lengths])
-        values = np.concatenate([self._values, np.full(count, -1.0), np.ones(count)])
-        right = np.concatenate([self.right, self.speeds * limit])
-        right[count * wide : height : wide] = closest
-        cost = np.zeros(width)
-        cost[count * self.dim :] = 1.0
-        more = [clarabel.NonnegativeConeT(count)]
-        return self._run(rows, columns, values, right, cost, count + self.links, more)
-
-    def _run(
-        self,
-        rows: IntArray,
-        columns: IntArray,
-        values: FloatArray,
-        right: FloatArray,
-        cost: FloatArray,
-        cones: int,
-        more: Sequence[object] = (),
-    ) -> clarabel.DefaultSolution:
-        height, width = len(right), len(cost)
-        order = np.argsort(columns * height + rows)
-        starts = np.zeros(width + 1, dtype=np.int64)
-        np.cumsum(np.bincount(columns, minlength=width), out=starts[1:])
-        matrix = csc_matrix((values[order], rows[order], starts), shape=(height, width))
-        kinds = [clarabel.SecondOrderConeT(self.dim + 1)] * cones + list(more)
-        nothing = csc_matrix((width, width))
-        return clarabel.DefaultSolver(nothing, cost, matrix, right, kinds, _settings()).solve()

@@ -79,17 +79,18 @@ def _balls_meet(
 def _crossings(
     a: FloatArray, radius_a: FloatArray, b: FloatArray, radius_b: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The two points where circles cross (NaN-free nonsense where they do not)."""
+    """The two points where circles cross; infinite where they do not."""
     delta = b - a
-    distance = np.maximum(_norm(delta), 1e-300)
+    distance = _norm(delta)
+    same = distance == 0.0
+    distance = np.where(same, 1.0, distance)
     along = (distance**2 + radius_a**2 - radius_b**2) / (2.0 * distance)
     height = np.sqrt(np.maximum(0.0, radius_a**2 - along**2))
     unit = delta / distance[:, None]
     normal = np.stack([-unit[:, 1], unit[:, 0]], axis=1)
     foot = a + along[:, None] * unit
-    # Circles that do not cross get a foot beyond both of them, which no third ball can mistake:
-    # it is told apart by |along| > radius_a.
-    foot = np.where((np.abs(along) <= radius_a)[:, None], foot, np.inf)
+    # Circles that do not cross get a point that lies in no ball.
+    foot = np.where((~same & (np.abs(along) <= radius_a))[:, None], foot, np.inf)
     return foot + height[:, None] * normal, foot - height[:, None] * normal
 
 

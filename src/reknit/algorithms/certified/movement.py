@@ -22,6 +22,9 @@ from reknit.network.links import lengths
 from reknit.types import FloatArray, IntArray
 
 _MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+_FINE_MARGINS = (1e-15, 1e-13, 1e-11)
+"""A single link has a formula, and so next to no rounding."""
+
 _LONGER = 1e-7
 _STILL = 1e-6
 """Displacements below this fraction of the range are rounding of zero, if the links agree."""
@@ -59,7 +62,7 @@ def _place_piece(
             exact = _exact(problem, pairs, nodes, shift)
             if exact is not None:
                 return exact
-    for margin in _MARGINS:
+    for margin in _MARGINS if len(pairs) > 1 else _FINE_MARGINS + _MARGINS:
         tight = Problem(problem.start, problem.speeds, problem.range_m * (1.0 - margin))
         exact = _exact(problem, pairs, nodes, solve(tight, pairs).shift)
         if exact is not None:

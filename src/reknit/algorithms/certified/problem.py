@@ -63,6 +63,16 @@ class Problem:
     def _kd_tree(self) -> cKDTree:
         return cKDTree(self.start)
 
+    @cached_property
+    def horizon_s(self) -> float:
+        """If any plan is possible, one is in this time: a connected swarm of n fits into a ball
+        of radius n d about any of its members, and nobody has farther to go than across the
+        swarm as it is and that ball.
+        """
+        slowest = float(self.speeds[self.speeds > 0.0].min(initial=np.inf))
+        across_m = float(np.sqrt((np.ptp(self.start, axis=0) ** 2).sum()))
+        return (across_m + self.count * self.range_m) / slowest
+
     def closing_time_s(self, pairs: IntArray) -> FloatArray:
         """``max(0, |p_i - p_j| - d) / (v_i + v_j)``: how soon each pair can be linked."""
         excess = np.maximum(0.0, lengths(self.start, pairs) - self.range_m)

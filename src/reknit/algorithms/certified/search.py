@@ -55,6 +55,10 @@ class State:
         """Whether there is nothing left to gain."""
         return self.bound_s >= self.settled.time_s * (1.0 - 2.0 * BETTER)
 
+    def is_impossible(self, problem: Problem) -> bool:
+        """Whether no plan is possible at all: there would be one before the bound."""
+        return self.bound_s > problem.horizon_s
+
 
 def improve(
     cones: Cones,
@@ -67,7 +71,7 @@ def improve(
     problem = cones.problem
     work = Work(limit, is_over)
     size = _REGION
-    while not state.is_proved:
+    while not (state.is_proved or state.is_impossible(problem)):
         trial_s = _trial_s(problem, state)
         try:
             case = _search(cones, state.settled, trial_s, size, work)
