@@ -100,11 +100,26 @@ def _check_bound(plan: Plan, scenario: Scenario, start: FloatArray) -> None:
     proved = certified_bound_s(plan.certificate, scenario)
     if claimed > proved:
         raise InvalidPlan(f"lower_bound_s is {claimed!r}; its certificate proves {proved!r}")
+    if plan.status is Status.INFEASIBLE and claimed <= _horizon_s(scenario, start):
+        raise InvalidPlan(
+            f"status is {plan.status.value!r}, but the bound of {claimed!r} s leaves room for a plan"
+        )
     if plan.status is Status.OPTIMAL and plan.recovery_time_s > claimed * (1 + OPTIMALITY_GAP):
         raise InvalidPlan(
             f"status is 'optimal', but {plan.recovery_time_s!r} s is more than "
             f"{OPTIMALITY_GAP:.1%} above the bound of {claimed!r} s"
         )
+
+
+def _horizon_s(scenario: Scenario, start: FloatArray) -> float:
+    """If any plan meets the demands on links and anchors, one takes no longer than this.
+
+    A connected network of n UAVs lies within n d of each of its members, an anchor say, and no
+    survivor starts farther from that anchor than the swarm is wide.
+    """
+    speeds = np.asarray(scenario.max_speed_mps)[_survivors(scenario)]
+    across_m = float(np.sqrt((np.ptp(start, axis=0) ** 2).sum()))
+    return (across_m + len(start) * scenario.planning_range_m) / float(speeds.min())
 
 
 def _link_blocks(points: FloatArray, limit_m: float) -> Iterator[tuple[IntArray, IntArray]]:

@@ -31,6 +31,7 @@ _LONGER = 1e-6
 """What the least total movement may take in time, so that the solver has room."""
 
 _ROUNDS = 40
+_PARTS = (0.4, 0.6, 0.75, 0.85, 0.92, 0.97)
 _NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
 
@@ -50,7 +51,7 @@ class Shaper:
         for positions in starts:
             if found and (self.is_over() or self._is_best(min(item[0] for item in found))):
                 break
-            shaped = self._improve(positions, _NO_PAIRS)
+            shaped = self._improve(positions, _NO_PAIRS) or self._improve_slowly(positions)
             if shaped is not None:
                 found.append(shaped)
         if not found:
@@ -75,6 +76,18 @@ class Shaper:
                 return best
         return best
 
+    def _improve_slowly(self, positions: FloatArray) -> tuple[float, FloatArray] | None:
+        """Let the separation grow bit by bit, with links from the positions reached so far."""
+        if self.scenario.min_separation_m == 0.0:
+            return None
+        for part in _PARTS:
+            links = self._links(positions, _NO_PAIRS)
+            shaped = self._shape(links, positions, part * self.scenario.min_separation_m)
+            if shaped is None:
+                return None
+            positions = shaped[1]
+        return self._improve(positions, _NO_PAIRS)
+
     def _swap(self, time_s: float, targets: FloatArray, effort: int) -> tuple[float, FloatArray]:
         """Do without one of the longest links at a time."""
         tried = 0
@@ -98,20 +111,23 @@ class Shaper:
             return sparse_links(positions, banned)
         return emst(positions)
 
-    def _shape(self, links: IntArray, positions: FloatArray) -> tuple[float, FloatArray] | None:
+    def _shape(
+        self, links: IntArray, positions: FloatArray, gap_m: float | None = None
+    ) -> tuple[float, FloatArray] | None:
         """The least time with these links, adding pairs to keep apart until none is too close."""
-        gap_m = self.scenario.min_separation_m
+        is_final = gap_m is None
+        gap_m = self.scenario.min_separation_m if gap_m is None else gap_m
         pairs = _NO_PAIRS
         for _ in range(_ROUNDS):
-            pairs = np.unique(np.concatenate([pairs, self._too_close(positions)]), axis=0)
+            pairs = np.unique(np.concatenate([pairs, self._too_close(positions, gap_m)]), axis=0)
             apart = Apart(pairs, self._directions(positions, pairs), gap_m * _GAP)
             closest_m = self.problem.range_m * _RANGE
             shift = solve_apart(self.problem, links, apart, closest_m, None)
             if shift is None:
                 return None
             positions = self.problem.start + shift
-            if len(self._too_close(positions)) == 0:
-                if demand_faults(self.scenario, positions):
+            if len(self._too_close(positions, gap_m)) == 0:
+                if is_final and demand_faults(self.scenario, positions):
                     return None
                 return self._time_s(positions), positions
         return None
@@ -128,7 +144,7 @@ class Shaper:
             shift = solve_apart(self.problem, links, apart, closest_m, limit_s)
             if shift is None or self.is_over():
                 return targets
-            close = self._too_close(self.problem.start + shift)
+            close = self._too_close(self.problem.start + shift, self.scenario.min_separation_m)
             grown = np.unique(np.concatenate([pairs, close]), axis=0)
             if len(grown) == len(pairs):
                 return self._stilled(shift, limit_s * (1.0 + _LONGER), targets)
@@ -153,8 +169,7 @@ class Shaper:
         speeds = self.problem.speeds
         return float(np.divide(size, speeds, out=np.zeros_like(size), where=speeds > 0).max())
 
-    def _too_close(self, positions: FloatArray) -> IntArray:
-        gap_m = self.scenario.min_separation_m
+    def _too_close(self, positions: FloatArray, gap_m: float) -> IntArray:
         pairs = self._near(positions, gap_m)
         return np.asarray(pairs[lengths(positions, pairs) < gap_m])
 

@@ -13,7 +13,7 @@ from reknit.algorithms.certified.demanding import Shaper
 from reknit.algorithms.certified.fallbacks import fallback_targets
 from reknit.algorithms.certified.movement import place
 from reknit.algorithms.certified.problem import Problem
-from reknit.algorithms.certified.search import State, improve
+from reknit.algorithms.certified.search import State, improve, restart
 from reknit.algorithms.certified.tree import settle
 from reknit.errors import InvalidParameter
 from reknit.network.emst import emst
@@ -35,7 +35,7 @@ class Certified:
     effort   how many cone programs and cases the search may take.
     """
 
-    effort: int = 2_500
+    effort: int = 4_000
 
     def __post_init__(self) -> None:
         if not isinstance(self.effort, int) or isinstance(self.effort, bool) or self.effort < 0:
@@ -71,6 +71,10 @@ def _plan(
     state = State(settle(cones, tree, floor_s), floor_s)
     if effort:
         state = improve(cones, state, effort, lambda: budget.is_over)
+        if np.isfinite(state.settled.time_s) and not state.is_proved:
+            found = restart(cones, state, effort // 20, context.rng, lambda: budget.is_over)
+            if found.settled is not state.settled:
+                state = improve(cones, found, effort // 2, lambda: budget.is_over)
     certificate = state_certificate(scenario, problem, state)
     details: JsonDict = {"cone_programs": cones.solved}
     if state.is_impossible(problem):

@@ -31,7 +31,10 @@ BETTER = 2e-7
 """A plan counts as faster when it is so by this much; proofs stop this much short."""
 
 _REGION = 48
-_BISECTIONS = 6
+_AT_ONCE = 60
+_BISECTIONS = 7
+_CLOSE = 1.002
+_BLUR = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +63,24 @@ class State:
         return self.bound_s > problem.horizon_s
 
 
-def improve(
-    cones: Cones,
-    state: State,
-    limit: int,
-    is_over: Callable[[], bool],
-    keep: Callable[[State], None] = lambda state: None,
-) -> State:
-    """Better trees and a better bound, within `limit` cone programs and cases."""
+def improve(cones: Cones, state: State, limit: int, is_over: Callable[[], bool]) -> State:
+    """Better trees and a better bound, within some `limit` cone programs and cases.
+
+    Most swarms are settled at once. Where that fails, trial times halfway to the bound bring
+    large steps from above and below before the time is lowered bit by bit.
+    """
+    first = min(limit, _AT_ONCE)
+    state = _descend(cones, state, Work(first, is_over))
+    state = _bisect(cones, state, max(4, min(limit // 4, limit // 50 + 12)), is_over)
+    if limit > first and not state.is_proved:
+        state = _descend(cones, state, Work(limit - first, is_over))
+        state = _bisect(cones, state, limit // 10, is_over)
+    return state
+
+
+def _descend(cones: Cones, state: State, work: Work) -> State:
+    """Ask for a plan just faster than the best, until there is none or the work is done."""
     problem = cones.problem
-    work = Work(limit, is_over)
     size = _REGION
     while not (state.is_proved or state.is_impossible(problem)):
         trial_s = _trial_s(problem, state)
@@ -81,7 +92,6 @@ def improve(
             better = _regraft(cones, state, found.moved, trial_s, size)
             if better.time_s < state.settled.time_s * (1.0 - BETTER / 2.0):
                 state = replace(state, settled=better)
-                keep(state)
                 size = _REGION
             elif size >= problem.count:
                 break
@@ -89,40 +99,50 @@ def improve(
                 size *= 2
             continue
         state = replace(state, bound_s=trial_s, case=case)
-        keep(state)
-    return _bisect(cones, state, limit, is_over, keep)
+    return state
 
 
-def _bisect(
-    cones: Cones,
-    state: State,
-    limit: int,
-    is_over: Callable[[], bool],
-    keep: Callable[[State], None],
-) -> State:
-    """Raise the bound by proofs at smaller trial times."""
+def _bisect(cones: Cones, state: State, limit: int, is_over: Callable[[], bool]) -> State:
+    """Try times halfway between the bound and the best, each with so much work."""
     low_s, high_s = state.bound_s, state.settled.time_s
     if not np.isfinite(high_s):
         return state
     for _ in range(_BISECTIONS):
-        if high_s <= low_s * 1.002 or state.is_proved or is_over():
+        if high_s <= low_s * _CLOSE or state.is_proved or is_over():
             break
         trial_s = 0.5 * (low_s + high_s)
         try:
-            work = Work(max(4, limit // 4), is_over)
-            case = _search(cones, state.settled, trial_s, _REGION, work)
+            case = _search(cones, state.settled, trial_s, _REGION, Work(limit, is_over))
         except OutOfWork:
             high_s = trial_s
         except Found as found:
             better = _regraft(cones, state, found.moved, trial_s, _REGION)
             if better.time_s < state.settled.time_s:
                 state = replace(state, settled=better)
-                keep(state)
             high_s = min(trial_s, better.time_s)
         else:
             low_s = trial_s
             state = replace(state, bound_s=trial_s, case=case)
-            keep(state)
+    return state
+
+
+def restart(
+    cones: Cones, state: State, tries: int, rng: np.random.Generator, is_over: Callable[[], bool]
+) -> State:
+    """Other trees by chance: links about the critical ones, their lengths blurred."""
+    problem = cones.problem
+    for _ in range(tries):
+        if is_over():
+            break
+        trial_s = _trial_s(problem, state)
+        near = problem.candidates(trial_s, _region(problem, state.settled, _REGION))
+        pairs = np.unique(np.concatenate([state.settled.tree, near]), axis=0)
+        moved = state.settled.moved(problem)
+        blur = np.exp(_BLUR * rng.random() * rng.standard_normal(len(pairs)))
+        tree = lightest_tree(pairs, lengths(moved, pairs) * blur, problem.count)
+        settled = settle(cones, tree, state.bound_s)
+        if settled.time_s < state.settled.time_s * (1.0 - BETTER):
+            state = replace(state, settled=settled)
     return state
 
 
