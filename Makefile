@@ -36,6 +36,7 @@ format: $(READY) ## put the code in shape
 
 bench: $(READY)  ## speed and memory of this installation
 	$(BIN)/reknit bench
+	for file in benchmarks/bench_*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
 clean:           ## remove what make made
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,7 +20,7 @@ from reknit.algorithms.base import (
     silent,
 )
 from reknit.algorithms.certified.bounds import lower_bound
-from reknit.algorithms.registry import build
+from reknit.algorithms.registry import DEFAULT_PLANNER, build
 from reknit.errors import InvalidParameter, InvalidPlan, NoPlan
 from reknit.flight.flight import Flight
 from reknit.flight.simulator import fly
@@ -47,7 +47,7 @@ class Run:
 
 def plan(
     scenario: Scenario,
-    planner: str | TargetPlanner = "contraction",
+    planner: str | TargetPlanner = DEFAULT_PLANNER,
     *,
     seed: int = 0,
     budget_s: float | None = None,
@@ -69,7 +69,7 @@ def plan(
 
 def recover(
     scenario: Scenario,
-    planner: str | TargetPlanner | SteeringPlanner = "contraction",
+    planner: str | TargetPlanner | SteeringPlanner = DEFAULT_PLANNER,
     *,
     seed: int = 0,
     budget_s: float | None = None,
@@ -80,13 +80,13 @@ def recover(
     name, built = _resolve(planner, parameters)
     if isinstance(built, TargetPlanner):
         made = _plan(scenario, name, built, seed, budget_s, progress, parameters)
-        flight = fly(scenario, made)
+        flight = fly(scenario, made, progress=progress)
         compute_s = made.compute_s
     else:
         made = None
         context = Context(seed, Budget(budget_s), progress)
         started = time.perf_counter()
-        flight = fly(scenario, built.controller(scenario, context))
+        flight = fly(scenario, built.controller(scenario, context), progress=progress)
         compute_s = time.perf_counter() - started
     return Run(scenario, name, made, flight, measure(scenario, flight, made), compute_s)
 

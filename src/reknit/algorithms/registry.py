@@ -19,6 +19,7 @@ from reknit.errors import InvalidParameter, MissingExtra, UnknownName
 from reknit.scenario.scenario import Scenario
 
 ENTRY_POINT_GROUP = "reknit.planners"
+DEFAULT_PLANNER = "contraction"
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class _Combined:
 
 
 def _polisher(name: str, known: Mapping[str, Entry]) -> Polisher:
-    polisher = _make(name, {}, known)
+    polisher = _make(name, {}, known) if name in known else None
     if not isinstance(polisher, Polisher):
         able = [entry.name for entry in known.values() if entry.polishes]
         raise UnknownName("planner after the plus sign", name, able)

@@ -19,7 +19,8 @@ class Flight:
     reconnected_at_s        flown T_rc: the first instant, in continuous time, at which the swarm
                             is connected; None if that is not within the allowed time.
     reconnected_at_step_s   the same as the paper's simulator sees it, which looks once a step.
-    min_separation_m        smallest distance between two UAVs at any instant of the flight.
+    min_separation_m        smallest distance between two UAVs at any instant of the flight;
+                            exact down to 1 cm, at which two UAVs have collided.
     path_lengths_m          (N_R,) metres flown by each.
     """
 

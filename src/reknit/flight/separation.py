@@ -7,7 +7,10 @@ from scipy.spatial import cKDTree
 
 from reknit.flight.motion import Leg
 from reknit.network.links import lengths
-from reknit.types import FloatArray
+from reknit.types import FloatArray, IntArray
+
+COLLISION_M = 0.01
+"""Two UAVs this close have collided; how much closer they came is not searched for."""
 
 
 def closest_pair_m(positions: FloatArray) -> float:
@@ -27,12 +30,9 @@ def closest_approach_m(leg: Leg, best_m: float) -> float:
     distance of a pair is smallest at ``t = -offset.velocity / |velocity|^2`` or at the end of a
     linear piece.
     """
-    if best_m <= 0.0 or leg.is_still:
+    if best_m <= COLLISION_M or leg.is_still:
         return best_m
-    reach_m = best_m + 2.0 * float(leg.path_lengths_m.max())
-    pairs = cKDTree(leg.start).query_pairs(reach_m, output_type="ndarray")
-    moves = np.asarray(leg.velocity.any(axis=1))
-    pairs = pairs[moves[pairs[:, 0]] | moves[pairs[:, 1]]]
+    pairs = _pairs_with_a_mover(leg, best_m)
     if len(pairs) == 0:
         return best_m
     closest = best_m
@@ -44,3 +44,22 @@ def closest_approach_m(leg: Leg, best_m: float) -> float:
         apart = piece.offset + piece.velocity * time[:, None]
         closest = min(closest, float(np.sqrt((apart * apart).sum(axis=1)).min()))
     return closest
+
+
+def _pairs_with_a_mover(leg: Leg, best_m: float) -> IntArray:
+    """Pairs, at least one of them moving, that may come closer than `best_m`.
+
+    A swarm that has arrived is a crowd of UAVs at rest, so nobody looks for pairs among those.
+    """
+    movers = np.flatnonzero(leg.velocity.any(axis=1))
+    resting = np.flatnonzero(~leg.velocity.any(axis=1))
+    way_m = float(leg.path_lengths_m.max())
+    moving_tree = cKDTree(leg.start[movers])
+    among = movers[moving_tree.query_pairs(best_m + 2.0 * way_m, output_type="ndarray")]
+    if len(resting) == 0:
+        return np.asarray(among)
+    balls = cKDTree(leg.start[resting]).query_ball_point(leg.start[movers], best_m + way_m)
+    sizes = [len(ball) for ball in balls]
+    others = np.concatenate([np.asarray(ball, dtype=np.int64) for ball in balls])
+    across = np.stack([np.repeat(movers, sizes), resting[others]], axis=1)
+    return np.concatenate([among, across])

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from reknit.algorithms.base import Controller
+from reknit.algorithms.base import Controller, Progress, silent
 from reknit.errors import InvalidParameter, UnknownName
 from reknit.flight.flight import Flight
 from reknit.flight.motion import GentleFlight, Leg, Motion, SteeredFlight, StraightFlight
@@ -32,6 +32,7 @@ def fly(
     until: str = "reconnected",
     step_s: float = STEP_S,
     max_acceleration_mps2: float | None = None,
+    progress: Progress = silent,
 ) -> Flight:
     """Fly a plan, or let a controller steer.
 
@@ -51,12 +52,11 @@ def fly(
         if until == "reconnected" and watch.reconnected_at_s is not None:
             break
         begin_s = clock.time_s
+        progress(min(1.0, begin_s / max(scenario.allowed_time_s, STEP_S)), "flying")
         leg = motion.next_leg(clock.tick())
-        watch.look_inside(begin_s, leg)
-        found_s = watch.reconnected_at_s
-        if until == "reconnected" and found_s is not None:
-            if found_s > begin_s:
-                recorder.add(leg.until(found_s - begin_s), found_s)
+        within_leg_s = watch.look_inside(begin_s, leg)
+        if until == "reconnected" and within_leg_s is not None:
+            recorder.add(leg.until(within_leg_s), begin_s + within_leg_s)
             watch.look_at_end(clock.time_s, leg)
             break
         recorder.add(leg, clock.time_s)
@@ -104,12 +104,14 @@ class _Watch:
         self.reconnected_at_s: float | None = None
         self.seen_at_step_s: float | None = None
 
-    def look_inside(self, begin_s: float, leg: Leg) -> None:
-        """Look for the first connected instant of a leg that might have one."""
-        if self.reconnected_at_s is None and begin_s + leg.duration_s >= self._not_before_s:
-            found_s = first_connected_s(leg, self._range_m)
-            if found_s is not None:
-                self.reconnected_at_s = begin_s + found_s
+    def look_inside(self, begin_s: float, leg: Leg) -> float | None:
+        """The first connected instant, counted from the leg's beginning, if it is in this leg."""
+        if self.reconnected_at_s is not None or begin_s + leg.duration_s < self._not_before_s:
+            return None
+        within_leg_s = first_connected_s(leg, self._range_m)
+        if within_leg_s is not None:
+            self.reconnected_at_s = begin_s + within_leg_s
+        return within_leg_s
 
     def look_at_end(self, time_s: float, leg: Leg) -> None:
         """See the swarm at the end of a leg that nobody counted yet."""

@@ -16,9 +16,12 @@ from reknit.types import BoolArray, FloatArray, IntArray
 _SLACK = 1.0 + 1e-9
 """The tree's own rounding must not lose a pair at exactly the range."""
 
-_NEAREST = 12
-"""Neighbours looked at before sub-nets are searched in earnest; a UAV at the paper's density
-has about nine."""
+_SAMPLED = 32
+_CROWD = 40
+"""Mean number of UAVs in range, over a sample, from which a swarm counts as a crowd."""
+
+_NEAREST = 6
+"""Neighbours looked at first in a crowd."""
 
 _PAIRS_AT_ONCE = 4_000_000
 
@@ -71,27 +74,36 @@ def _label(counts: IntArray, columns: IntArray, nodes: int) -> IntArray:
 
 
 def subnets(positions: FloatArray, range_m: float) -> IntArray:
-    """Sub-net of every UAV, numbered from 0; their number is the paper's N_s.
-
-    Links to the nearest few neighbours usually settle it, however densely the swarm is
-    packed. What they can miss is a link between two UAVs that each have more neighbours in
-    range than were looked at, so only the smaller sub-nets of such UAVs are searched in full.
-    """
+    """Sub-net of every UAV, numbered from 0; their number is the paper's N_s."""
     nodes = len(positions)
     if nodes < 2:
         return np.zeros(nodes, dtype=np.int64)
     tree = cKDTree(positions)
+    sample = positions[:: max(1, nodes // _SAMPLED)]
+    neighbours = tree.query_ball_point(sample, range_m * _SLACK, return_length=True)
+    if neighbours.mean() > _CROWD:
+        return _crowd_subnets(tree, positions, range_m)
+    pairs = tree.query_pairs(range_m * _SLACK, output_type="ndarray")
+    return components(pairs[lengths(positions, pairs) <= range_m], nodes)
+
+
+def _crowd_subnets(tree: cKDTree, positions: FloatArray, range_m: float) -> IntArray:
+    """Sub-nets of a swarm so dense that its links are too many to list.
+
+    Links to the nearest few neighbours usually settle it. What they can miss is a link between
+    two UAVs that each have more neighbours in range than were looked at, so only the smaller
+    sub-nets of such UAVs are searched in full.
+    """
+    nodes = len(positions)
     near = min(_NEAREST, nodes - 1)
     reach_m = range_m * _SLACK
     distance, neighbour = tree.query(positions, k=near + 1, distance_upper_bound=reach_m)
     pairs = _rows_to_pairs(neighbour, nodes)
     found = pairs[lengths(positions, pairs) <= range_m]
     label = components(found, nodes)
-    if near == nodes - 1 or label.max() == 0:
-        return label
     saturated = distance[:, -1] <= reach_m
     open_labels = np.unique(label[saturated])
-    if len(open_labels) < 2:
+    if near == nodes - 1 or len(open_labels) < 2:
         return label
     sizes = np.bincount(label)
     largest = open_labels[np.argmax(sizes[open_labels])]

@@ -1,0 +1,1 @@
+"""Speed and memory; never part of the test run."""

@@ -1,0 +1,1 @@
+"""Pictures and animations, drawn to be printed."""

@@ -1,0 +1,115 @@
+"""Wrong on purpose: one line on standard error, exit code 2, nothing written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import reknit
+from reknit import cli
+
+CASES: dict[str, tuple[tuple[str, ...], str]] = {
+    "unknown planner": (("recover", "--planner", "center-flu"), "did you mean 'center-fly'"),
+    "empty planner": (("recover", "--planner", "contraction+"), "after the plus sign"),
+    "too few UAVs": (("recover", "--uavs", "1"), "uavs is 1"),
+    "all destroyed": (("recover", "--uavs", "20", "--destroy", "20"), "destroyed is 20"),
+    "negative damage": (("recover", "--uavs", "20", "--destroy", "-3"), "destroyed is -3"),
+    "ratio of one": (("recover", "--destroy", "1.0"), "destroyed is 1.0"),
+    "words for damage": (("recover", "--destroy", "half"), "--destroy is 'half'"),
+    "unknown id": (("recover", "--uavs", "20", "--destroy", "3,99"), "destroyed is 99"),
+    "repeated id": (("recover", "--uavs", "20", "--destroy", "3,3"), "3 twice"),
+    "no range": (("recover", "--range", "0"), "radio_range_m is 0.0"),
+    "no speed": (("recover", "--speed", "0"), "max_speed_mps is 0.0"),
+    "endless range": (("recover", "--range", "inf"), "radio_range_m is inf"),
+    "four dimensions": (("recover", "--dim", "4"), "dim is 4"),
+    "unknown layout": (("recover", "--layout", "girid"), "did you mean 'grid'"),
+    "unknown damage": (("recover", "--damage", "bomb"), "damage is 'bomb'"),
+    "negative seed": (("recover", "--seed", "-1"), "seed is -1"),
+    "negative budget": (
+        ("recover", "--planner", "contraction", "--budget", "-1"),
+        "budget_s is -1.0",
+    ),
+    "odd parameter": (("recover", "--planner", "hero", "--param", "weight"), "name=value"),
+    "unknown parameter": (
+        ("recover", "--planner", "hero", "--param", "wait=3"),
+        "allowed: the parameters weight",
+    ),
+    "missing file": (("recover", "nowhere.json"), "nowhere.json: No such file"),
+    "a folder": (("recover", "."), "Is a directory"),
+    "no split": (
+        ("recover", "--uavs", "200", "--destroy", "0", "--split"),
+        "no random damage of 0 UAVs split",
+    ),
+    "compare: one unknown": (("compare", "--planners", "sidr,sdir"), "did you mean 'sidr'"),
+}
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The error text of a command that must exit with code 2."""
+    monkeypatch.setattr(sys, "argv", ["reknit", *words])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+@pytest.mark.parametrize(("words", "told"), CASES.values(), ids=CASES)
+def test_one_line_and_exit_code_two(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    told: str,
+) -> None:
+    """Every wrong call ends in one plain line, and leaves the output folder empty."""
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "out"
+    error = fail(monkeypatch, capsys, *words, "--out", str(out))
+    assert told in error
+    assert error.startswith("reknit: ")
+    assert error.count("\n") == 1
+    assert not out.exists() or not list(out.iterdir())
+
+
+def test_options_of_the_generator_clash_with_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """--uavs beside a file is a contradiction, not something to ignore."""
+    path = tmp_path / "case.json"
+    reknit.save_scenario(reknit.generate(10, 5, seed=0), path)
+    assert "not beside a file" in fail(monkeypatch, capsys, "recover", str(path), "--uavs", "5")
+    assert "not beside a file" in fail(monkeypatch, capsys, "recover", str(path), "--split")
+
+
+def test_an_output_that_is_a_file_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The folder is tried before anything is computed, and the file there is left alone."""
+    path = tmp_path / "taken"
+    path.write_text("mine")
+    error = fail(monkeypatch, capsys, "recover", "--uavs", "20", "--out", str(path))
+    assert "taken" in error
+    assert path.read_text() == "mine"
+
+
+def test_a_failed_write_keeps_the_old_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """If the disk fills up halfway, the file that was there is still there, whole."""
+    path = tmp_path / "case.json"
+    reknit.save_scenario(reknit.generate(10, 5, seed=0), path)
+    before = path.read_bytes()
+
+    def full(self: Path, *args: object, **kwargs: object) -> int:
+        with os.fdopen(os.open(self, os.O_WRONLY), "w") as file:
+            file.write("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(reknit.errors.UnwritableOutput, match="No space left"):
+        reknit.save_scenario(reknit.generate(10, 5, seed=1), path)
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["case.json"]

@@ -1,0 +1,223 @@
+"""Flights: exact instants against a fine grid of time, and what no flight may break."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reknit
+from reknit.algorithms.base import Context
+from reknit.algorithms.center_fly import CenterFly
+from reknit.errors import InvalidParameter, UnknownName
+from reknit.network.links import count_subnets
+from reknit.plans.certificate import Certificate
+from reknit.plans.status import Status
+from reknit.recovery import planned_time_s
+from reknit.types import FloatArray
+from tests.strategies import scenarios
+
+
+def plan_to(scenario: reknit.Scenario, targets: FloatArray) -> reknit.Plan:
+    """A plan that nobody checked, for flying anywhere."""
+    time_s = planned_time_s(scenario, targets)
+    return reknit.Plan(targets, Status.FEASIBLE, time_s, Certificate.trivial(), 0.0, "test", 0)
+
+
+def straight_at(scenario: reknit.Scenario, targets: FloatArray, time_s: float) -> FloatArray:
+    """Positions at a time, one UAV after the other, from the definition of straight flight."""
+    rows = []
+    for start, target, uav in zip(
+        scenario.survivor_positions, targets, scenario.survivors, strict=True
+    ):
+        distance = float(np.linalg.norm(target - start))
+        speed = float(scenario.max_speed_mps[uav])
+        flown = min(time_s * speed, distance)
+        rows.append(start if distance == 0 else start + (target - start) * (flown / distance))
+    return np.array(rows)
+
+
+@st.composite
+def flights(draw: st.DrawFn) -> tuple[reknit.Scenario, FloatArray]:
+    """A scenario and targets: random places, or the swarm contracted."""
+    scenario = draw(scenarios(max_uavs=14))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    start = scenario.survivor_positions
+    if draw(st.booleans()):
+        targets = start.mean(axis=0) + draw(st.floats(0.0, 1.0)) * (start - start.mean(axis=0))
+    else:
+        targets = start + rng.normal(0.0, 150.0, start.shape)
+    return scenario, targets
+
+
+@given(flights())
+def test_the_instant_is_the_first_of_a_fine_grid(case: tuple[reknit.Scenario, FloatArray]) -> None:
+    """No instant of a fine grid before reconnected_at_s is connected, and the instant itself is;
+    if there is none, no instant of the grid is connected at all.
+    """
+    scenario, targets = case
+    flight = reknit.fly(scenario, plan_to(scenario, targets))
+    at = flight.reconnected_at_s
+    end = scenario.allowed_time_s if at is None else at - 1e-8
+    for time_s in np.linspace(0.0, max(end, 0.0), 250) if at is None or at > 1e-8 else ():
+        assert count_subnets(straight_at(scenario, targets, time_s), 120.0 - 1e-9) > 1
+    if at is not None:
+        assert count_subnets(flight.positions[-1], scenario.radio_range_m) == 1
+        expected = straight_at(scenario, targets, at)
+        assert np.abs(flight.positions[-1] - expected).max() < 1e-6
+
+
+@settings(max_examples=25)
+@given(flights())
+def test_positions_follow_straight_lines(case: tuple[reknit.Scenario, FloatArray]) -> None:
+    """Every recorded frame is where straight flight at v_max puts everyone; energy, monotone
+    displacement and the speed limit follow.
+    """
+    scenario, targets = case
+    flight = reknit.fly(scenario, plan_to(scenario, targets), until="arrived")
+    for time_s, positions in zip(flight.times_s, flight.positions, strict=True):
+        assert positions == pytest.approx(straight_at(scenario, targets, time_s), abs=1e-6)
+    assert np.array_equal(flight.positions[-1], targets)
+    displacement = np.linalg.norm(flight.positions - flight.positions[0], axis=2)
+    assert (np.diff(displacement, axis=0) >= -1e-9).all()
+    assert flight.path_lengths_m == pytest.approx(displacement[-1], abs=1e-6)
+    steps_m = np.linalg.norm(np.diff(flight.positions, axis=0), axis=2)
+    assert (steps_m <= 10.0 * np.diff(flight.times_s)[:, None] + 1e-9).all()
+    for count, positions in zip(flight.subnets, flight.positions, strict=True):
+        assert count == count_subnets(positions, scenario.radio_range_m)
+
+
+@given(flights())
+def test_flown_is_never_later_than_planned(case: tuple[reknit.Scenario, FloatArray]) -> None:
+    """A plan whose targets are connected reconnects no later than its last arrival, and the
+    paper's stepped figure is at most one step later.
+    """
+    scenario, targets = case
+    if count_subnets(targets, scenario.radio_range_m) > 1:
+        return
+    plan = plan_to(scenario, targets)
+    if plan.recovery_time_s + 0.1 > scenario.allowed_time_s:
+        return
+    flight = reknit.fly(scenario, plan)
+    assert flight.reconnected_at_s is not None
+    assert flight.reconnected_at_step_s is not None
+    assert flight.reconnected_at_s <= plan.recovery_time_s + 1e-9
+    assert flight.reconnected_at_s <= flight.reconnected_at_step_s
+    assert flight.reconnected_at_step_s <= plan.recovery_time_s + 0.1 + 1e-9
+
+
+@settings(max_examples=30)
+@given(flights())
+def test_separation_is_the_least_of_a_fine_grid(case: tuple[reknit.Scenario, FloatArray]) -> None:
+    """The smallest separation is no more than on any instant of a fine grid, and no less than
+    the grid's by more than anyone flies between two of its instants.
+    """
+    scenario, targets = case
+    if len(scenario.survivors) < 2:
+        return
+    flight = reknit.fly(scenario, plan_to(scenario, targets), until="arrived")
+    times = np.linspace(0.0, flight.duration_s, 300)
+    least = np.inf
+    for time_s in times:
+        points = straight_at(scenario, targets, time_s)
+        apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+        least = min(least, float(apart[np.triu_indices(len(points), k=1)].min()))
+    between_m = 20.0 * float(times[1] - times[0])
+    assert flight.min_separation_m <= max(least, 0.01) + 1e-9
+    assert flight.min_separation_m >= least - between_m - 1e-9
+
+
+def test_connecting_and_parting_within_one_step_is_seen() -> None:
+    """Two UAVs that pass each other inside a step: the exact instant exists, no step sees it."""
+    scenario = reknit.Scenario([[0.0, 0.0], [1.0, 0.0]], [], 0.3, 10.0, allowed_time_s=0.1)
+    targets = np.array([[1.0, 0.0], [0.0, 0.0]])
+    flight = reknit.fly(scenario, plan_to(scenario, targets), step_s=0.1)
+    assert flight.reconnected_at_s == pytest.approx(0.035, abs=1e-9)
+    assert flight.reconnected_at_step_s is None
+
+
+def test_a_known_instant() -> None:
+    """Two UAVs 200 m apart fly towards each other at 10 m/s: in range (120 m) after 4 s."""
+    scenario = reknit.Scenario([[0.0, 0.0], [100.0, 5.0], [200.0, 0.0]], [1], 120.0)
+    flight = reknit.fly(scenario, plan_to(scenario, np.array([[90.0, 0.0], [110.0, 0.0]])))
+    assert flight.reconnected_at_s == pytest.approx(4.0, abs=1e-9)
+    assert flight.reconnected_at_step_s == pytest.approx(4.0, abs=0.1 + 1e-9)
+    assert flight.subnets[0] == 2
+    assert flight.subnets[-1] == 1
+
+
+def test_too_late_is_none() -> None:
+    """A swarm that connects only after the allowed time did not reconnect."""
+    scenario = reknit.Scenario([[0.0, 0.0], [200.0, 0.0]], [], 120.0, 10.0, allowed_time_s=3.9)
+    plan = plan_to(scenario, np.array([[90.0, 0.0], [110.0, 0.0]]))
+    assert reknit.fly(scenario, plan).reconnected_at_s is None
+    assert reknit.fly(scenario, plan, until="arrived").reconnected_at_s is None
+    assert reknit.fly(scenario, plan, until="arrived").duration_s >= 9.0
+
+
+@pytest.mark.parametrize("until", ["reconnected", "allowed"])
+def test_steered_flights_end_as_asked(until: str) -> None:
+    """A steered flight ends at reconnection, or goes on for the allowed time."""
+    scenario = reknit.generate(40, 20, seed=3, split=True)
+    flight = reknit.fly(scenario, CenterFly().controller(scenario, Context()), until=until)
+    expected = scenario.allowed_time_s if until == "allowed" else flight.reconnected_at_s
+    assert flight.duration_s == pytest.approx(expected)
+
+
+@settings(max_examples=20)
+@given(flights(), st.floats(0.5, 50.0))
+def test_acceleration_is_limited(case: tuple[reknit.Scenario, FloatArray], limit: float) -> None:
+    """With a limit, velocities change by at most a dt a step, and everyone still arrives."""
+    scenario, targets = case
+    flight = reknit.fly(
+        scenario, plan_to(scenario, targets), until="arrived", max_acceleration_mps2=limit
+    )
+    velocity = np.diff(flight.positions, axis=0) / 0.1
+    from_rest = np.concatenate([np.zeros_like(velocity[:1]), velocity])
+    change = np.linalg.norm(np.diff(from_rest, axis=0), axis=2)
+    assert (change <= limit * 0.1 + 1e-6).all()
+    assert (np.linalg.norm(velocity, axis=2) <= 10.0 + 1e-6).all()
+    assert np.array_equal(flight.positions[-1], targets)
+
+
+def test_a_controller_cannot_break_the_speed_limit() -> None:
+    """What a controller wishes above v_max is cut to v_max; anchors stay."""
+    scenario = reknit.Scenario(
+        [[0.0, 0.0], [400.0, 0.0], [0.0, 400.0]], [], 120.0, 10.0, anchors=[2]
+    )
+
+    def reckless(positions: FloatArray, time_s: float, step_s: float) -> FloatArray:
+        return np.full_like(positions, 1e6)
+
+    flight = reknit.fly(scenario, reckless, until="allowed")
+    speed = (
+        np.linalg.norm(np.diff(flight.positions, axis=0), axis=2) / np.diff(flight.times_s)[:, None]
+    )
+    assert speed.max() == pytest.approx(10.0)
+    assert (flight.positions[:, 2] == flight.positions[0, 2]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"until": "later"}, "until"),
+        ({"step_s": 0.0}, "step_s"),
+        ({"step_s": float("nan")}, "step_s"),
+        ({"max_acceleration_mps2": -1.0}, "max_acceleration_mps2"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, Any], told: str) -> None:
+    """Wrong options give a typed error."""
+    scenario = reknit.generate(10, 5, seed=0)
+    with pytest.raises((InvalidParameter, UnknownName), match=told):
+        reknit.fly(scenario, plan_to(scenario, scenario.survivor_positions), **options)
+
+
+def test_a_controller_never_arrives() -> None:
+    """until="arrived" needs a plan."""
+    scenario = reknit.generate(10, 5, seed=0)
+    with pytest.raises(InvalidParameter, match="until"):
+        reknit.fly(scenario, CenterFly().controller(scenario, Context()), until="arrived")

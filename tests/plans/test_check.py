@@ -1,0 +1,138 @@
+"""The checker finds every lie, and its own parts agree with brute force."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reknit
+from reknit.errors import InvalidPlan
+from reknit.plans import check
+from reknit.plans.certificate import Certificate
+from reknit.plans.status import Status
+from reknit.types import FloatArray
+from tests.strategies import point_sets, scenarios
+
+
+@pytest.fixture(scope="module")
+def case() -> tuple[reknit.Scenario, reknit.Plan]:
+    scenario = reknit.generate(40, 20, seed=1, split=True)
+    return scenario, reknit.plan(scenario, "contraction")
+
+
+def read_only(array: FloatArray) -> FloatArray:
+    array.setflags(write=False)
+    return array
+
+
+def test_an_honest_plan_passes(case: tuple[reknit.Scenario, reknit.Plan]) -> None:
+    """What reknit.plan returns passes the checker."""
+    scenario, plan = case
+    plan.verify(scenario)
+
+
+LIES: dict[str, Any] = {
+    "a target moved": lambda plan: {
+        "targets": plan.targets + 900.0 * (np.arange(20)[:, None] == 3)
+    },
+    "a shorter time": lambda plan: {"recovery_time_s": plan.recovery_time_s * (1 - 1e-15)},
+    "a longer time": lambda plan: {"recovery_time_s": plan.recovery_time_s + 1e-9},
+    "optimal": lambda plan: {"status": Status.OPTIMAL},
+    "not connected": lambda plan: {"status": Status.NOT_CONNECTED},
+    "a higher bound": lambda plan: {
+        "certificate": replace(plan.certificate, bound_s=plan.lower_bound_s * (1 + 1e-12))
+    },
+    "a bound without proof": lambda plan: {
+        "certificate": replace(plan.certificate, cut=np.empty(0, dtype=np.int64))
+    },
+    "a cut of everyone": lambda plan: {"certificate": replace(plan.certificate, cut=np.arange(20))},
+    "a cut of strangers": lambda plan: {
+        "certificate": replace(plan.certificate, cut=np.array([99]))
+    },
+    "a negative bound": lambda plan: {"certificate": replace(plan.certificate, bound_s=-1.0)},
+    "a bound that is no number": lambda plan: {
+        "certificate": replace(plan.certificate, bound_s=float("nan"))
+    },
+    "one target too few": lambda plan: {"targets": plan.targets[1:]},
+    "a target nowhere": lambda plan: {"targets": np.where(plan.targets > 0, np.nan, 0.0)},
+    "targets in single precision": lambda plan: {"targets": plan.targets.astype(np.float32)},
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_every_lie_is_found(case: tuple[reknit.Scenario, reknit.Plan], lie: Any) -> None:
+    """A plan with one false claim is refused."""
+    scenario, plan = case
+    with pytest.raises(InvalidPlan):
+        replace(plan, **lie(plan)).verify(scenario)
+
+
+def test_a_gap_of_one_rounding_error_is_found() -> None:
+    """Targets a rounding error out of range are not connected: no tolerance is hidden."""
+    scenario = reknit.Scenario([[0.0, 0.0], [60.0, 0.0], [130.0, 0.0]], [1], 120.0)
+    exact = np.array([[5.0, 0.0], [125.0, 0.0]])
+    beyond = np.array([[5.0, 0.0], [np.nextafter(125.0, 126.0), 0.0]])
+    assert check.demand_faults(scenario, exact) == []
+    assert "2 sub-nets" in check.demand_faults(scenario, beyond)[0]
+
+
+def test_demands_are_seen() -> None:
+    """Margin, separation, anchors and 2-connectivity are each held against the targets."""
+    points = [[0.0, 0.0], [50.0, 0.0], [100.0, 0.0], [50.0, 40.0]]
+    here = np.array(points)
+
+    def faults(targets: FloatArray, **demands: Any) -> str:
+        return " ".join(check.demand_faults(reknit.Scenario(points, [], 120.0, **demands), targets))
+
+    assert faults(here) == ""
+    assert "sub-nets" in faults(here, link_margin=0.7)
+    assert "m apart" in faults(here, min_separation_m=45.0)
+    assert "anchor 2 moves" in faults(here + [0.0, 1.0], anchors=[2])
+    assert faults(here, anchors=[2]) == ""
+    line = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [300.0, 0.0]])
+    assert "loss of a single UAV" in faults(line, connectivity=2)
+    assert faults(here, connectivity=2) == ""
+
+
+@given(point_sets(min_size=3, max_size=14), st.sampled_from([60.0, 120.0, 250.0]))
+def test_biconnectivity_matches_removing_each_uav(points: FloatArray, range_m: float) -> None:
+    """The chain decomposition agrees with taking every UAV away in turn."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(points)))
+    for i, j in combinations(range(len(points)), 2):
+        if np.linalg.norm(points[i] - points[j]) <= range_m:
+            graph.add_edge(i, j)
+    pieces = nx.number_connected_components(graph)
+    assert check._count_pieces(points, range_m) == pieces
+    if pieces == 1:
+        survives = all(
+            nx.is_connected(graph.subgraph(set(graph) - {lost})) for lost in range(len(points))
+        )
+        assert check._is_biconnected(check._neighbours(points, range_m)) == survives
+
+
+@given(scenarios(max_uavs=12))
+def test_a_bound_holds_for_every_cut(scenario: reknit.Scenario) -> None:
+    """What any cut proves never exceeds what the EMST's own cut proves."""
+    count = len(scenario.survivors)
+    best = reknit.lower_bound(scenario).bound_s
+    rng = np.random.default_rng(count)
+    for _ in range(20):
+        side = np.flatnonzero(rng.random(count) < 0.5)
+        if 0 < len(side) < count:
+            assert check.certified_bound_s(Certificate(0.0, side), scenario) <= best
+
+
+def test_a_crowd_is_checked_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number of sub-nets does not depend on how many UAVs are looked at at once."""
+    points = np.random.default_rng(2).random((150, 2)) * 1500.0
+    expected = check._count_pieces(points, 120.0)
+    monkeypatch.setattr(check, "_ROWS_AT_ONCE", 7)
+    assert check._count_pieces(points, 120.0) == expected > 1
