@@ -102,7 +102,7 @@ def _check_bound(plan: Plan, scenario: Scenario, start: FloatArray) -> None:
         raise InvalidPlan(f"lower_bound_s is {claimed!r}; its certificate proves {proved!r}")
     if plan.status is Status.INFEASIBLE and claimed <= _horizon_s(scenario, start):
         raise InvalidPlan(
-            f"status is {plan.status.value!r}, but the bound of {claimed!r} s leaves room for a plan"
+            f"status is {plan.status.value!r}, but a bound of {claimed!r} s leaves room for a plan"
         )
     if plan.status is Status.OPTIMAL and plan.recovery_time_s > claimed * (1 + OPTIMALITY_GAP):
         raise InvalidPlan(
