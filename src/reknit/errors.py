@@ -48,6 +48,15 @@ class InvalidPlan(ReknitError):
     """The checker found a claim of a plan that does not hold."""
 
 
+class ImpossibleDemands(ReknitError):
+    """No plan can meet a scenario's demands: infeasible (proved). Names the demands at odds."""
+
+    def __init__(self, demands: Iterable[str], reason: str) -> None:
+        self.demands = tuple(demands)
+        self.reason = reason
+        super().__init__(f"infeasible (proved): {' and '.join(self.demands)}: {reason}")
+
+
 class NoPlan(ReknitError):
     """A plan was asked of a planner that steers step by step and makes none."""
 

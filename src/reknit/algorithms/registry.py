@@ -69,6 +69,12 @@ BUILT_IN = (
         "shrinks the swarm just enough to connect; always connects",
         polishes=True,
     ),
+    Entry(
+        "certified",
+        "reknit.algorithms.certified.planner:Certified",
+        "cone programs and a search over trees; proves how near to the best it is",
+        polishes=True,
+    ),
 )
 
 

@@ -6,22 +6,52 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reknit.types import IntArray
+from reknit.types import FloatArray, IntArray
+
+CUT = -1
+"""Marks an end of a certificate's cases where the links that are left do not connect."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clash:
+    """Links that cannot all hold in a short time, and the vectors that show it.
+
+    links    (k, 2) pairs of survivors (row numbers, not ids), each ``i < j``.
+    forces   (k, dim) one vector y_e per link. If all the links hold after a time t, then
+             ``t >= (sum_e y_e . (p_i - p_j) - d |y_e|) / sum_i v_i |z_i|``, with d the length a
+             planned link may have and z_i the signed sum of the y_e at survivor i.
+    """
+
+    links: IntArray
+    forces: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """Proof that no plan for a scenario takes less than `bound_s`.
 
-    cut     survivors (row numbers, not ids) on one side of a cut. Some link must cross it, and
-            the two UAVs of the pair (i, j) need at least ``(|p_i - p_j| - d_tr) / (v_i + v_j)``
-            to form one; the smallest of these over the cut is a bound. Empty: bound 0.
+    trial_s  a plan that takes less than this uses only links with
+             ``|p_i - p_j| <= d + (v_i + v_j) trial_s``, the candidates.
+    cases    (c, 2) a binary tree in preorder that goes through all such plans. A row (i, j) with
+             ``i >= 0`` asks whether that link is used: the cases where it is follow, then the
+             cases where it is not. A row (-1, k) ends a case: by clash k, all of whose links are
+             used in it, or with ``k = CUT`` because the candidates not ruled out in it fail to
+             connect the survivors. No rows: nothing is proved beyond 0.
+    clashes  what the ends refer to.
+    lost     for a scenario that demands a 2-connected result: the survivor (row) whose loss is
+             supposed; the others must still be connected. None otherwise.
+    apart    for a scenario that demands a separation: two survivors (rows) that start closer and
+             need ``(min_separation_m - |p_i - p_j|) / (v_i + v_j)`` to part. None otherwise.
     """
 
     bound_s: float
-    cut: IntArray
+    trial_s: float
+    cases: IntArray
+    clashes: tuple[Clash, ...] = ()
+    lost: int | None = None
+    apart: tuple[int, int] | None = None
 
     @staticmethod
     def trivial() -> Certificate:
         """No plan takes less than no time."""
-        return Certificate(0.0, np.empty(0, dtype=np.int64))
+        return Certificate(0.0, 0.0, np.empty((0, 2), dtype=np.int64))

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from reknit.errors import InvalidPlan
-from reknit.plans.certificate import Certificate
+from reknit.plans.cases import certified_bound_s
 from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.types import FloatArray, IntArray
 
@@ -72,24 +72,6 @@ def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
     return faults
 
 
-def certified_bound_s(certificate: Certificate, scenario: Scenario) -> float:
-    """The bound that a certificate really proves, from raw positions."""
-    start = np.asarray(scenario.positions)[_survivors(scenario)]
-    cut = np.asarray(certificate.cut)
-    if len(cut) == 0:
-        return 0.0
-    inside = np.zeros(len(start), dtype=bool)
-    if cut.min() < 0 or cut.max() >= len(start):
-        raise InvalidPlan("the certificate's cut names survivors that do not exist")
-    inside[cut] = True
-    if inside.all():
-        raise InvalidPlan("the certificate's cut has no survivor on its other side")
-    # Speeds: twice the fastest is at least any v_i + v_j, so this is a bound whatever they are.
-    speeds = np.asarray(scenario.max_speed_mps)[_survivors(scenario)]
-    closest_m = _closest_across_m(start[inside], start[~inside])
-    return max(0.0, (closest_m - scenario.planning_range_m) / (2.0 * float(speeds.max())))
-
-
 def _survivors(scenario: Scenario) -> IntArray:
     return np.setdiff1d(np.arange(len(scenario.positions)), np.asarray(scenario.destroyed))
 
@@ -118,11 +100,26 @@ def _check_bound(plan: Plan, scenario: Scenario, start: FloatArray) -> None:
     proved = certified_bound_s(plan.certificate, scenario)
     if claimed > proved:
         raise InvalidPlan(f"lower_bound_s is {claimed!r}; its certificate proves {proved!r}")
+    if plan.status is Status.INFEASIBLE and claimed <= _horizon_s(scenario, start):
+        raise InvalidPlan(
+            f"status is {plan.status.value!r}, but a bound of {claimed!r} s leaves room for a plan"
+        )
     if plan.status is Status.OPTIMAL and plan.recovery_time_s > claimed * (1 + OPTIMALITY_GAP):
         raise InvalidPlan(
             f"status is 'optimal', but {plan.recovery_time_s!r} s is more than "
             f"{OPTIMALITY_GAP:.1%} above the bound of {claimed!r} s"
         )
+
+
+def _horizon_s(scenario: Scenario, start: FloatArray) -> float:
+    """If any plan meets the demands on links and anchors, one takes no longer than this.
+
+    A connected network of n UAVs lies within n d of each of its members, an anchor say, and no
+    survivor starts farther from that anchor than the swarm is wide.
+    """
+    speeds = np.asarray(scenario.max_speed_mps)[_survivors(scenario)]
+    across_m = float(np.sqrt((np.ptp(start, axis=0) ** 2).sum()))
+    return (across_m + len(start) * scenario.planning_range_m) / float(speeds.min())
 
 
 def _link_blocks(points: FloatArray, limit_m: float) -> Iterator[tuple[IntArray, IntArray]]:
@@ -204,10 +201,3 @@ def _closest_m(points: FloatArray) -> float:
     rows = np.arange(len(points))
     other = np.where(index[:, 0] == rows, index[:, 1], index[:, 0])
     return float(_distance_m(points, points[other]).min())
-
-
-def _closest_across_m(side: FloatArray, other: FloatArray) -> float:
-    """Smallest distance between a point of one side and a point of the other."""
-    few, many = (side, other) if len(side) <= len(other) else (other, side)
-    _, index = cKDTree(many).query(few, k=1)
-    return float(_distance_m(few, many[index]).min())

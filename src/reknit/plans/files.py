@@ -10,16 +10,28 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reknit.errors import UnreadableFile
 from reknit.files import plain_error, read_text, write_text
-from reknit.plans.certificate import Certificate
+from reknit.plans.certificate import Certificate, Clash
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
+from reknit.types import IntArray
+
+
+class _ClashFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    links: list[tuple[int, int]]
+    forces: list[list[float]]
 
 
 class _CertificateFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     bound_s: float
-    cut: list[int]
+    trial_s: float
+    cases: list[tuple[int, int]]
+    clashes: list[_ClashFile]
+    lost: int | None
+    apart: tuple[int, int] | None
 
 
 class PlanFile(BaseModel):
@@ -45,7 +57,6 @@ class PlanFile(BaseModel):
 
 def plan_json(plan: Plan) -> str:
     """The text of a plan file."""
-    certificate = plan.certificate
     model = PlanFile(
         planner=plan.planner,
         status=plan.status.value,
@@ -58,7 +69,7 @@ def plan_json(plan: Plan) -> str:
         versions=plan.versions,
         details=plan.details,
         targets_m=plan.targets.tolist(),
-        certificate=_CertificateFile(bound_s=certificate.bound_s, cut=certificate.cut.tolist()),
+        certificate=_certificate_file(plan.certificate),
     )
     return model.model_dump_json(indent=1) + "\n"
 
@@ -77,6 +88,7 @@ def load_plan(path: str | Path) -> Plan:
         targets = np.asarray(model.targets_m, dtype=np.float64)
         if targets.ndim != 2:
             raise ValueError("targets_m is not a list of rows of numbers")
+        certificate = _certificate(model.certificate)
     except ValidationError as error:
         raise UnreadableFile(f"{path}: {plain_error(error)}") from None
     except ValueError as error:
@@ -86,13 +98,48 @@ def load_plan(path: str | Path) -> Plan:
         targets=targets,
         status=status,
         recovery_time_s=model.recovery_time_s,
-        certificate=Certificate(
-            model.certificate.bound_s, np.asarray(model.certificate.cut, dtype=np.int64)
-        ),
+        certificate=certificate,
         compute_s=model.compute_s,
         planner=model.planner,
         seed=model.seed,
         parameters=model.parameters,
         versions=model.versions,
         details=model.details,
+    )
+
+
+def _certificate_file(certificate: Certificate) -> _CertificateFile:
+    clashes = [
+        _ClashFile(links=_pairs(clash.links), forces=clash.forces.tolist())
+        for clash in certificate.clashes
+    ]
+    return _CertificateFile(
+        bound_s=certificate.bound_s,
+        trial_s=certificate.trial_s,
+        cases=_pairs(certificate.cases),
+        clashes=clashes,
+        lost=certificate.lost,
+        apart=certificate.apart,
+    )
+
+
+def _pairs(rows: IntArray) -> list[tuple[int, int]]:
+    return [(int(i), int(j)) for i, j in rows]
+
+
+def _certificate(model: _CertificateFile) -> Certificate:
+    clashes = tuple(
+        Clash(
+            np.asarray(clash.links, dtype=np.int64).reshape(-1, 2),
+            np.asarray(clash.forces, dtype=np.float64),
+        )
+        for clash in model.clashes
+    )
+    return Certificate(
+        bound_s=model.bound_s,
+        trial_s=model.trial_s,
+        cases=np.asarray(model.cases, dtype=np.int64).reshape(-1, 2),
+        clashes=clashes,
+        lost=model.lost,
+        apart=model.apart,
     )

@@ -1,0 +1,67 @@
+"""Links for a 2-connected result: no single further loss splits the swarm."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from reknit.network.cuts import cut_nodes_and_bridges
+from reknit.network.emst import longest_edge_m
+from reknit.network.links import components, lengths
+from reknit.types import FloatArray, IntArray
+
+_TESTS = 300
+"""Links whose removal is tried, longest first."""
+
+
+def is_biconnected(links: IntArray, nodes: int) -> bool:
+    """Whether the links connect all nodes and stay so without any one of them."""
+    if len(links) < nodes - 1 or components(links, nodes).max(initial=0) > 0:
+        return False
+    return nodes <= 2 or len(cut_nodes_and_bridges(links, nodes)[0]) == 0
+
+
+def biconnecting_range_m(positions: FloatArray) -> float:
+    """The smallest range at which the positions form a 2-connected network."""
+    return float(lengths(positions, sparse_links(positions, np.empty((0, 2), np.int64), 0)).max())
+
+
+def sparse_links(positions: FloatArray, banned: IntArray, tests: int = _TESTS) -> IntArray:
+    """Links of a 2-connected network that is as short as can be in its longest link, less
+    (up to so many) long links that it can do without.
+    """
+    nodes = len(positions)
+    pairs = _sorted_pairs(positions, banned)
+    low, high = nodes - 1, len(pairs)
+    while low < high:
+        middle = (low + high) // 2
+        if is_biconnected(pairs[:middle], nodes):
+            high = middle
+        else:
+            low = middle + 1
+    kept = pairs[:high]
+    place = high - 1
+    while place >= 0 and tests > 0 and len(kept) > nodes:
+        without = np.delete(kept, place, axis=0)
+        if is_biconnected(without, nodes):
+            kept = without
+        place -= 1
+        tests -= 1
+    return np.asarray(kept)
+
+
+def _sorted_pairs(positions: FloatArray, banned: IntArray) -> IntArray:
+    """Pairs from the shortest up, enough of them to be 2-connected, without the banned ones."""
+    nodes = len(positions)
+    tree = cKDTree(positions)
+    reach_m = max(longest_edge_m(positions), 1e-9)
+    while True:
+        reach_m *= 1.25
+        pairs = tree.query_pairs(reach_m, output_type="ndarray").astype(np.int64)
+        if len(banned):
+            key = pairs[:, 0] * nodes + pairs[:, 1]
+            pairs = pairs[~np.isin(key, banned[:, 0] * nodes + banned[:, 1])]
+        everything = len(pairs) >= nodes * (nodes - 1) // 2 - len(banned)
+        if everything or is_biconnected(pairs, nodes):
+            order = np.lexsort((pairs[:, 1], pairs[:, 0], lengths(positions, pairs)))
+            return np.asarray(pairs[order])
