@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from reknit.study.spec import Study
 
 study_app = typer.Typer(
     help="The paper's experiments and one's own: run, resume, report.", no_args_is_help=True
@@ -31,6 +34,9 @@ def run(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at a time. Default: one per core.")
     ] = None,
+    planner: Annotated[
+        str | None, typer.Option(help="These planners instead of the study's, with commas.")
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed ones again.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -39,9 +45,8 @@ def run(
 
     from reknit import console
     from reknit.study.runner import run_study
-    from reknit.study.spec import load_study
 
-    study = load_study(name)
+    study = _study(name, planner)
     with console.progress_bar(quiet=as_json) as progress:
         summary = run_study(
             study,
@@ -68,14 +73,14 @@ def report(
     name: Name,
     profile: Profile = "quick",
     out: Results = Path("results"),
+    planner: Annotated[str | None, typer.Option(help="As given to 'study run', if it was.")] = None,
     export: Annotated[bool, typer.Option("--export", help="All runs as Parquet too.")] = False,
 ) -> None:
     """Write figures, tables and an HTML page from what has been run so far."""
     from reknit import console
     from reknit.study.report import write_report
-    from reknit.study.spec import load_study
 
-    study = load_study(name)
+    study = _study(name, planner)
     folder = out / f"{study.name}-{profile}"
     with console.progress_bar() as progress:
         files = write_report(
@@ -110,6 +115,57 @@ def list_studies(as_json: Json = False) -> None:
         counts = (str(len(study.tasks(profile))) for profile in ("quick", "paper"))
         table.add_row(study.name, study.title, *counts)
     out.print(table)
+
+
+@study_app.command("submit", epilog="Example: reknit study submit paper-200-half plan.json")
+def submit_plan(
+    name: Annotated[str, typer.Argument(help="An instance of the library.")],
+    plan: Annotated[Path, typer.Argument(help="A plan.json for it.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of best plans. Default: the package's own.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Verify a plan for a library instance; keep it if it is faster or its bound is higher."""
+    from reknit.plans.plan import Plan
+    from reknit.study.library.instances import BEST, submit
+
+    verdict = submit(name, Plan.load(plan), out or BEST)
+    best = verdict.plan
+    if as_json:
+        told = {
+            "instance": name,
+            "faster": verdict.faster,
+            "tighter": verdict.tighter,
+            "recovery_time_s": best.recovery_time_s,
+            "lower_bound_s": best.lower_bound_s,
+        }
+        sys.stdout.write(json.dumps(told) + "\n")
+        return
+    from reknit.console import out as console
+
+    news = [
+        word
+        for word, true in (("a faster plan", verdict.faster), ("a better bound", verdict.tighter))
+        if true
+    ]
+    console.print(
+        f"{name}: verified; {' and '.join(news) or 'no better than what is known'}. "
+        f"Best known {best.recovery_time_s:.4f} s, proven bound {best.lower_bound_s:.4f} s."
+    )
+
+
+def _study(name: str, planners: str | None) -> Study:
+    from reknit.algorithms.registry import build
+    from reknit.study.spec import load_study
+
+    study = load_study(name)
+    if planners is None:
+        return study
+    names = [part.strip() for part in planners.split(",")]
+    for one in names:
+        build(one, {})
+    return study.with_planners(names)
 
 
 def _store(folder: Path, name: str, profile: str) -> Path:

@@ -19,7 +19,7 @@ from reknit.errors import InvalidParameter, MissingExtra, UnknownName
 from reknit.scenario.scenario import Scenario
 
 ENTRY_POINT_GROUP = "reknit.planners"
-DEFAULT_PLANNER = "contraction"
+DEFAULT_PLANNER = "ml-dagl"
 
 
 @dataclass(frozen=True)

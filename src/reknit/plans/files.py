@@ -81,9 +81,13 @@ def save_plan(plan: Plan, path: str | Path) -> None:
 
 def load_plan(path: str | Path) -> Plan:
     """Read a plan. It is as good as its file: `Plan.verify` checks it against a scenario."""
-    path = Path(path)
+    return parse_plan(read_text(Path(path)), str(path))
+
+
+def parse_plan(text: str, path: str) -> Plan:
+    """The plan of a text; `path` is where it comes from, for the error."""
     try:
-        model = PlanFile.model_validate_json(read_text(path))
+        model = PlanFile.model_validate_json(text)
         status = Status(model.status)
         targets = np.asarray(model.targets_m, dtype=np.float64)
         if targets.ndim != 2:

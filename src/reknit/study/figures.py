@@ -32,6 +32,8 @@ NAMES = {
     "planned_gap": "planned time over the bound",
     "time_to_reconnect_s": "computing and flying (s)",
     "connected_share": "share of time connected",
+    "over_best_known": "flown time over the best known plan",
+    "instance": "instance",
 }
 LOGARITHMIC = ("compute_s", "gap_to_bound", "planned_gap", "time_to_reconnect_s")
 
@@ -188,6 +190,7 @@ def _maps(rows: list[JsonDict]) -> Figure:
                 strikes=(),
                 repetition=row["repetition"],
                 seed=row["seed"],
+                instance=row["instance"],
             )
             scenario = scenario or task.scenario()
             runs.append(recover(scenario, task.planner, seed=task.seed, **task.parameters))

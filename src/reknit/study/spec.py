@@ -21,6 +21,7 @@ from reknit.errors import ReknitError, UnknownName, UnreadableFile
 from reknit.files import read_text
 from reknit.scenario.damage import DAMAGE_MODELS
 from reknit.scenario.generate import LAYOUTS
+from reknit.study.library.instances import instances
 from reknit.study.task import Task
 
 Count = Annotated[int, Field(ge=1)]
@@ -49,12 +50,43 @@ class PlannerSpec(_Model):
 class CaseSpec(_Model):
     """A grid of scenarios; a list stands for each of its values."""
 
-    uavs: Annotated[int, Field(ge=2)] | list[Annotated[int, Field(ge=2)]]
+    uavs: Annotated[int, Field(ge=2)] | list[Annotated[int, Field(ge=2)]] = 200
     destroyed: int | float | list[int | float] = 0.5
     layout: str | list[str] = "uniform"
     damage: str | list[str] = "random"
     dim: Literal[2, 3] = 2
     strikes: list[tuple[float, int]] = []
+    families: list[str] = []
+
+    def kinds(self) -> list[dict[str, Any]]:
+        """The scenarios of the grid, as fields of a task; instances of the library instead, if
+        families of it are named.
+        """
+        if self.families:
+            return [
+                {
+                    "instance": one.name,
+                    "uavs": one.recipe["uavs"],
+                    "destroyed": one.recipe["destroyed"],
+                    "layout": one.recipe.get("layout", "uniform"),
+                    "damage": one.recipe.get("damage", "random"),
+                    "dim": one.recipe.get("dim", 2),
+                }
+                for one in instances().values()
+                if one.family in self.families
+            ]
+        return [
+            {
+                "uavs": uavs,
+                "destroyed": destroyed,
+                "layout": layout,
+                "damage": damage,
+                "dim": self.dim,
+            }
+            for uavs, destroyed, layout, damage in product(
+                _each(self.uavs), _each(self.destroyed), _each(self.layout), _each(self.damage)
+            )
+        ]
 
 
 class ViewSpec(_Model):
@@ -114,24 +146,30 @@ class Study(_Model):
                 label=planner.shown,
                 parameters=planner.parameters,
                 budget_s=planner.budget_s,
-                uavs=uavs,
-                destroyed=destroyed,
-                layout=layout,
-                damage=damage,
-                dim=case.dim,
                 strikes=tuple(case.strikes),
                 repetition=repetition,
                 seed=self.seed + repetition,
+                **kind,
             )
             for repetition in range(limits.repetitions or self.repetitions)
             for case in self.case
-            for uavs, destroyed, layout, damage in product(
-                _each(case.uavs), _each(case.destroyed), _each(case.layout), _each(case.damage)
-            )
-            if limits.max_uavs is None or uavs <= limits.max_uavs
-            if limits.destroyed is None or destroyed in limits.destroyed
+            for kind in case.kinds()
+            if limits.max_uavs is None or kind["uavs"] <= limits.max_uavs
+            if limits.destroyed is None or kind["destroyed"] in limits.destroyed
             for planner in planners
         ]
+
+    def with_planners(self, names: list[str]) -> Study:
+        """The same study with these planners instead, under a name of its own."""
+        planners = [PlannerSpec(name=name) for name in names]
+        suffix = "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()) for name in names)
+        profiles = {
+            name: profile.model_copy(update={"planners": None})
+            for name, profile in self.profile.items()
+        }
+        return self.model_copy(
+            update={"planner": planners, "name": f"{self.name}-{suffix}", "profile": profiles}
+        )
 
 
 def load_study(name: str | Path) -> Study:
@@ -197,7 +235,13 @@ def _check_names(study: Study, path: Path, text: str) -> None:
         except ReknitError as error:
             line = line_of(text, ("planner", number, "name"))
             raise UnreadableFile(f"{path}: line {line}: {error}") from error
+    families = {one.family for one in instances().values()}
     for number, case in enumerate(study.case):
+        for family in case.families:
+            if family not in families:
+                line = line_of(text, ("case", number, "families"))
+                told = UnknownName("family", family, sorted(families))
+                raise UnreadableFile(f"{path}: line {line}: {told}")
         for field, known in (("layout", LAYOUTS), ("damage", tuple(DAMAGE_MODELS))):
             for value in _each(getattr(case, field)):
                 if value not in known:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from reknit.study.library.instances import instance
 from reknit.types import JsonDict
 
 
@@ -45,6 +46,7 @@ def value(row: JsonDict, measure: str) -> float | None:
 
     gap_to_bound        charged time / lower bound - 1.
     planned_gap         planned time / lower bound - 1, of connected plans.
+    over_best_known     charged time / planned time of the library's best plan - 1.
     time_to_reconnect_s computing and flying, what an operator waits for.
     """
     if not row["ok"]:
@@ -58,6 +60,9 @@ def value(row: JsonDict, measure: str) -> float | None:
         return planned_s / bound_s - 1 if bound_s and planned_s and connected else None
     if measure == "time_to_reconnect_s":
         return float(row["charged_time_s"] + row["compute_s"])
+    if measure == "over_best_known":
+        best_s = instance(row["instance"]).best().recovery_time_s if row["instance"] else None
+        return row["charged_time_s"] / best_s - 1 if best_s else None
     if measure in ("replans", "connected_share"):
         found = (row["details"] or {}).get(measure)
         return None if found is None else float(found)
@@ -78,4 +83,4 @@ def paired(rows: Sequence[JsonDict], measure: str, label: str, other: str) -> Es
     )
 
 
-CASE_COLUMNS = ("uavs", "destroyed", "layout", "damage", "dim", "seed")
+CASE_COLUMNS = ("uavs", "destroyed", "layout", "damage", "dim", "instance", "seed")

@@ -31,7 +31,7 @@ class Cell:
     paper_time_s: float | None
 
 
-GROUP = ("uavs", "destroyed", "layout", "damage", "dim")
+GROUP = ("uavs", "destroyed", "layout", "damage", "dim", "instance")
 
 
 def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
@@ -111,7 +111,9 @@ def table_rows(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
 
 def case_text(group: tuple[object, ...]) -> str:
     """A kind of case in a few words."""
-    uavs, destroyed, layout, damage, dim = group
+    uavs, destroyed, layout, damage, dim, instance = group
+    if instance:
+        return str(instance)
     number = float(str(destroyed))
     lost = f"{number:.0%}" if number < 1 else f"{number:.0f}"
     extra = "".join(

@@ -12,6 +12,7 @@ from reknit.recovery import recover
 from reknit.repeated import Strike, recover_repeatedly
 from reknit.scenario.generate import generate
 from reknit.scenario.scenario import Scenario
+from reknit.study.library.instances import instance
 from reknit.types import JsonDict
 
 
@@ -31,6 +32,7 @@ class Task:
     strikes: tuple[tuple[float, int], ...]
     repetition: int
     seed: int
+    instance: str | None = None
 
     @property
     def key(self) -> str:
@@ -42,6 +44,8 @@ class Task:
 
     def scenario(self) -> Scenario:
         """The swarm and its damage; the same for every planner of the study."""
+        if self.instance is not None:
+            return instance(self.instance).scenario()
         return generate(
             self.uavs,
             self.destroyed,

@@ -30,9 +30,7 @@ def recipes() -> list[tuple[str, str, JsonDict]]:
         found.append((f"paper-200-{destroyed}", "paper", _recipe(200, destroyed, 300 + destroyed)))
     for damage in ("corridor", "degree", "articulation"):
         found.append((f"strike-{damage}", "strikes", _recipe(200, 60, 21, damage=damage)))
-    found.append(
-        ("strike-disc", "strikes", _recipe(200, 60, 21, damage="disc", layout="corridor"))
-    )
+    found.append(("strike-disc", "strikes", _recipe(200, 60, 21, damage="disc", layout="corridor")))
     found.append(("clusters-200-half", "strikes", _recipe(200, 100, 22, layout="clusters")))
     for uavs in (50, 200, 1000):
         found.append((f"space-{uavs}-half", "3-D", _recipe(uavs, uavs // 2, 400, dim=3)))
@@ -63,7 +61,7 @@ def main(seconds: float) -> None:
             made = plan(one.scenario(), planner, budget_s=seconds)
             verdict = submit(one.name, made)
         best = verdict.plan
-        print(  # noqa: T201
+        print(
             f"{one.name:22s} {best.recovery_time_s:8.4f} s  bound {best.lower_bound_s:8.4f} s  "
             f"gap {best.gap:7.3%}  {best.status.value}"
         )

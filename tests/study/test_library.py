@@ -1,0 +1,105 @@
+"""The instance library: frozen, verified, and open to better plans."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reknit
+from reknit.errors import InvalidPlan, UnknownName
+from reknit.study.library import build, instances
+from reknit.study.library.instances import ChangedInstance, instance, scenario_hash, submit
+from reknit.study.spec import load_study
+
+
+@pytest.mark.parametrize("name", instances.instances())
+def test_every_instance_is_frozen_and_its_best_plan_verifies(name: str) -> None:
+    """The recipe makes the hashed scenario, and the best known plan and bound hold for it."""
+    one = instance(name)
+    scenario = one.scenario()
+    assert scenario.is_split
+    best = one.best()
+    best.verify(scenario)
+    assert best.status.is_connected
+    assert 0 < best.lower_bound_s <= best.recovery_time_s
+
+
+def test_the_recipes_are_those_of_the_build() -> None:
+    """Nothing was added or changed by hand."""
+    assert [(one.name, one.family, one.recipe) for one in instances.instances().values()] == (
+        build.recipes()
+    )
+
+
+def test_a_changed_instance_is_refused() -> None:
+    """If the generator ever makes another scenario, results cannot be mixed unnoticed."""
+    one = instance("paper-50-half")
+    with pytest.raises(ChangedInstance, match="paper-50-half"):
+        replace(one, recipe={**one.recipe, "seed": 1}).scenario()
+    with pytest.raises(UnknownName, match="did you mean 'paper-50-half'"):
+        instance("paper-50-haf")
+
+
+def test_the_hash_covers_what_a_plan_depends_on() -> None:
+    """Other positions, damage or range give another hash; a rounding error does not."""
+    scenario = instance("paper-20-half").scenario()
+    lost = scenario.destroyed.tolist()
+    assert scenario_hash(
+        reknit.Scenario(scenario.positions * (1 + 1e-16), lost, 120.0)
+    ) == scenario_hash(scenario)
+    for other in (
+        reknit.Scenario(scenario.positions + 1e-6, lost, 120.0),
+        reknit.Scenario(scenario.positions, lost[1:], 120.0),
+        reknit.Scenario(scenario.positions, lost, 121.0),
+    ):
+        assert scenario_hash(other) != scenario_hash(scenario)
+
+
+def test_better_submissions_are_kept_and_worse_ones_are_not(tmp_path: Path) -> None:
+    """First a poor plan, then a better one, then the poor one again: the better one stays."""
+    name = "paper-50-half"
+    scenario = instance(name).scenario()
+    poor = reknit.plan(scenario, "contraction")
+    good = reknit.plan(scenario, "certified")
+    assert submit(name, poor, tmp_path).faster
+    better = submit(name, good, tmp_path)
+    assert better.faster
+    assert not submit(name, poor, tmp_path).faster
+    kept = instance(name).best(tmp_path)
+    kept.verify(scenario)
+    assert kept.recovery_time_s == good.recovery_time_s
+    assert kept.lower_bound_s >= good.lower_bound_s
+
+
+def test_false_submissions_are_refused(tmp_path: Path) -> None:
+    """A plan that lies, or that belongs to another instance, changes nothing."""
+    scenario = instance("paper-20-half").scenario()
+    plan = reknit.plan(scenario, "contraction")
+    with pytest.raises(InvalidPlan):
+        submit("paper-20-half", replace(plan, recovery_time_s=0.1), tmp_path)
+    with pytest.raises(InvalidPlan):
+        submit("paper-50-half", plan, tmp_path)
+    apart = replace(
+        plan,
+        targets=scenario.survivor_positions,
+        recovery_time_s=0.0,
+        status=reknit.Status.NOT_CONNECTED,
+    )
+    with pytest.raises(InvalidPlan, match="must be connected"):
+        submit("paper-20-half", apart, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_planner_is_scored_on_the_library() -> None:
+    """`study run library --planner X` is the same instances with that planner alone."""
+    study = load_study("library").with_planners(["contraction"])
+    tasks = study.tasks("quick")
+    assert {task.planner for task in tasks} == {"contraction"}
+    assert len(tasks) == sum(one.recipe["uavs"] <= 500 for one in instances.instances().values())
+    assert study.fingerprint() != load_study("library").fingerprint()
+    assert np.array_equal(
+        tasks[0].scenario().positions, instance(tasks[0].instance or "").scenario().positions
+    )
