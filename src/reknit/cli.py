@@ -194,6 +194,24 @@ def planners(as_json: Json = False) -> None:
     out.print("A plus sign combines a planner with one that improves others: gcn+contraction.")
 
 
+@app.command(epilog="Example: reknit pretrain --preset default --dim 2 --out training")
+def pretrain(
+    planner: Annotated[str, typer.Option(help="ml-dagl.")] = "ml-dagl",
+    preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
+    dim: Annotated[int, typer.Option(help="2 or 3.")] = 2,
+    steps: Annotated[int | None, typer.Option(min=1, help="Default: the recipe's.")] = None,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder of checkpoint and weights.")] = Path("training"),
+) -> None:
+    """Train a planner's weights; stopped at any moment, the same call goes on from there."""
+    from reknit import console
+    from reknit.training import train
+
+    with console.progress_bar() as progress:
+        path = train(planner, preset, dim, steps, seed, out, progress)
+    console.out.print(f"Weights: {path}", soft_wrap=True)
+
+
 @app.command(epilog="Example: reknit bench --repeats 5")
 def bench(
     repeats: Annotated[int, typer.Option(min=1, help="Times each figure is measured.")] = 3,

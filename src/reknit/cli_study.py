@@ -16,7 +16,7 @@ study_app = typer.Typer(
     help="The paper's experiments and one's own: run, resume, report.", no_args_is_help=True
 )
 
-Name = Annotated[str, typer.Argument(help="A built-in study, or a .toml file.")]
+Name = Annotated[str, typer.Argument(help="A built-in study, a .toml file, or 'all'.")]
 Profile = Annotated[str, typer.Option(help="quick (fewer runs) or paper (all of them).")]
 Results = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -46,26 +46,28 @@ def run(
     from reknit import console
     from reknit.study.runner import run_study
 
-    study = _study(name, planner)
-    with console.progress_bar(quiet=as_json) as progress:
-        summary = run_study(
-            study,
-            _store(out, study.name, profile),
-            profile=profile,
-            engine=engine,
-            workers=workers,
-            address=address,
-            retry=retry,
-            progress=progress,
+    for study in _studies(name, planner):
+        with console.progress_bar(quiet=as_json) as progress:
+            summary = run_study(
+                study,
+                _store(out, study.name, profile),
+                profile=profile,
+                engine=engine,
+                workers=workers,
+                address=address,
+                retry=retry,
+                progress=progress,
+            )
+        if as_json:
+            sys.stdout.write(json.dumps({"study": study.name, **asdict(summary)}) + "\n")
+            continue
+        failed = f", {summary.failed} of all failed" if summary.failed else ""
+        console.out.print(
+            f"{study.name}: {summary.total} runs, {summary.before} done before, "
+            f"{summary.now} now{failed}."
         )
-    if as_json:
-        sys.stdout.write(json.dumps(asdict(summary)) + "\n")
-        return
-    failed = f", {summary.failed} of all failed" if summary.failed else ""
-    console.out.print(
-        f"{study.name}: {summary.total} runs, {summary.before} done before, "
-        f"{summary.now} now{failed}. See them: reknit study report {name} --profile {profile}"
-    )
+    if not as_json:
+        console.out.print(f"See them: reknit study report {name} --profile {profile}")
 
 
 @study_app.command("report", epilog="Example: reknit study report scalability --export")
@@ -73,25 +75,34 @@ def report(
     name: Name,
     profile: Profile = "quick",
     out: Results = Path("results"),
+    to: Annotated[
+        Path | None, typer.Option(help="Folder for the report. Default: beside the results.")
+    ] = None,
     planner: Annotated[str | None, typer.Option(help="As given to 'study run', if it was.")] = None,
     export: Annotated[bool, typer.Option("--export", help="All runs as Parquet too.")] = False,
 ) -> None:
     """Write figures, tables and an HTML page from what has been run so far."""
     from reknit import console
-    from reknit.study.report import write_report
+    from reknit.study.report import write_overview, write_report
 
-    study = _study(name, planner)
-    folder = out / f"{study.name}-{profile}"
+    studies = _studies(name, planner)
+    pages = []
     with console.progress_bar() as progress:
-        files = write_report(
-            study,
-            _store(out, study.name, profile),
-            folder,
-            profile=profile,
-            export=export,
-            progress=progress,
-        )
-    console.out.print(f"Open {files[0]} in a browser.", soft_wrap=True)
+        for study in studies:
+            folder = (to or out) / f"{study.name}-{profile}"
+            files = write_report(
+                study,
+                _store(out, study.name, profile),
+                folder,
+                profile=profile,
+                export=export,
+                progress=progress,
+            )
+            pages.append(files[0])
+        if len(studies) > 1:
+            write_overview([page.with_suffix(".md") for page in pages], to or out)
+    for page in pages:
+        console.out.print(f"Open {page} in a browser.", soft_wrap=True)
 
 
 @study_app.command("list", epilog="Example: reknit study list")
@@ -155,17 +166,18 @@ def submit_plan(
     )
 
 
-def _study(name: str, planners: str | None) -> Study:
+def _studies(name: str, planners: str | None) -> list[Study]:
+    """The study of this name, or all built-in ones for `all`; with other planners if given."""
     from reknit.algorithms.registry import build
-    from reknit.study.spec import load_study
+    from reknit.study.spec import built_in_studies, load_study
 
-    study = load_study(name)
+    studies = [load_study(one) for one in (built_in_studies() if name == "all" else [name])]
     if planners is None:
-        return study
+        return studies
     names = [part.strip() for part in planners.split(",")]
     for one in names:
         build(one, {})
-    return study.with_planners(names)
+    return [study.with_planners(names) for study in studies]
 
 
 def _store(folder: Path, name: str, profile: str) -> Path:

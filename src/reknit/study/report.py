@@ -72,6 +72,17 @@ def write_report(
     return [page, summary, *written]
 
 
+def write_overview(pages: Sequence[Path], folder: Path) -> Path:
+    """One Markdown page with the reports of several studies, made from their own pages."""
+    parts = ["# Results", "Every figure and table here is made from stored runs; none is typed."]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        parts.append(text.replace("](", f"]({page.parent.name}/").strip())
+    path = folder / "results.md"
+    write_text(path, "\n\n".join(parts) + "\n")
+    return path
+
+
 def _write_tables(
     study: Study, folder: Path, header: Sequence[str], cells: Sequence[Sequence[str]]
 ) -> list[Path]:
