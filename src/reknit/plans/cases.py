@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SAFE = 1e-12
 _EPS = 2.0**-52
-_ROWS_AT_ONCE = 4_096
+_ROWS_AT_ONCE = 512
 
 _Link = tuple[int, int]
 
