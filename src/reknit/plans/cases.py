@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _SAFE = 1e-12
 _EPS = 2.0**-52
-_ROWS_AT_ONCE = 4_096
+_ROWS_AT_ONCE = 512
+_LINKS_AT_ONCE = 2_000_000
 
 _Link = tuple[int, int]
 
@@ -159,6 +160,16 @@ class _Swarm:
         return float(pull / give) if give > 0.0 else float(np.finfo(np.float64).max)
 
 
+def _merge(piece: IntArray, links: list[tuple[IntArray, IntArray]]) -> IntArray:
+    """The pieces when these links are added."""
+    if not links:
+        return piece
+    one, two = (np.concatenate(ends) for ends in zip(*links, strict=True))
+    count = len(piece)
+    graph = coo_array((np.ones(len(one)), (piece[one], piece[two])), shape=(count, count))
+    return np.asarray(connected_components(graph, directed=False)[1].astype(np.int64)[piece])
+
+
 class _Contracted:
     """The candidate links at the trial time; what no case decides is merged once."""
 
@@ -169,6 +180,7 @@ class _Contracted:
         reach_m = swarm.range_m + 2.0 * float(swarm.speeds.max()) * trial_s
         piece: IntArray = np.arange(count)
         present: set[_Link] = set()
+        merged: list[tuple[IntArray, IntArray]] = []
         for first in range(0, count, _ROWS_AT_ONCE):
             block = np.arange(first, min(first + _ROWS_AT_ONCE, count))
             near = cKDTree(swarm.start[block]).sparse_distance_matrix(
@@ -184,9 +196,10 @@ class _Contracted:
             one, two = one[keep], two[keep]
             asked = np.isin(one * count + two, key)
             present.update(zip(one[asked].tolist(), two[asked].tolist(), strict=True))
-            ends = (piece[one[~asked]], piece[two[~asked]])
-            graph = coo_array((np.ones(len(ends[0])), ends), shape=(count, count))
-            piece = connected_components(graph, directed=False)[1].astype(np.int64)[piece]
+            merged.append((one[~asked], two[~asked]))
+            if sum(len(part[0]) for part in merged) > _LINKS_AT_ONCE:
+                piece, merged = _merge(piece, merged), []
+        piece = _merge(piece, merged)
         counted = np.ones(count, dtype=bool)
         if swarm.lost is not None:
             counted[swarm.lost] = False

@@ -58,14 +58,6 @@ def quickest_s(problem: Problem) -> float:
     return float(problem.closing_time_s(problem.first_tree).max(initial=0.0))
 
 
-def state_certificate(scenario: Scenario, problem: Problem, state: State) -> Certificate:
-    """The certificate of what a search proved."""
-    made = None
-    if state.case is not None:
-        made = case_certificate(scenario, state.case.search, state.case.proof)
-    return cut_certificate(scenario, problem, quickest_s(problem)) if made is None else made
-
-
 def _lower_bound(scenario: Scenario) -> Certificate:
     found = [_connecting(scenario, Problem.of(scenario), None)]
     if scenario.connectivity == 2 and len(scenario.survivors) > 2:

@@ -30,7 +30,7 @@ from reknit.network.links import lengths
 from reknit.plans.certificate import Clash
 from reknit.types import FloatArray, IntArray
 
-_LINKED = 1.0 + 1e-7
+_LINKED = 1.0 + 1e-9
 """Rounding of the cone solver; what it finds is made exact before anybody believes it."""
 
 

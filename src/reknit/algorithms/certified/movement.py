@@ -40,7 +40,7 @@ def place(problem: Problem, settled: Settled, is_over: Callable[[], bool]) -> Fl
     targets = problem.start.copy()
     for pairs, solution in zip(settled.pieces, settled.solutions, strict=True):
         if solution.time_s > 0.0:
-            shift = _place_piece(local, pairs, settled.time_s, not is_over())
+            shift = _place_piece(local, pairs, solution.time_s, settled.time_s, not is_over())
             if shift is None:
                 return None
             targets[solution.nodes] += shift
@@ -48,13 +48,14 @@ def place(problem: Problem, settled: Settled, is_over: Callable[[], bool]) -> Fl
 
 
 def _place_piece(
-    problem: Problem, pairs: IntArray, time_s: float, save_movement: bool
+    problem: Problem, pairs: IntArray, least_s: float, time_s: float, save_movement: bool
 ) -> FloatArray | None:
     nodes = np.unique(pairs)
     if len(pairs) > 1 and save_movement:
         for margin in _MARGINS[:3]:
             closest_m = problem.range_m * (1.0 - margin)
-            least_s = solve(Problem(problem.start, problem.speeds, closest_m), pairs).time_s
+            if least_s > time_s * (1.0 - 1e-3):  # this piece decides the time: leave it room
+                least_s = solve(Problem(problem.start, problem.speeds, closest_m), pairs).time_s
             limit_s = max(time_s, least_s) * (1.0 + _LONGER)
             if limit_s > time_s * (1.0 + 5.0 * _LONGER):
                 break  # the margin would cost more time than the movement saved is worth

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from reknit.algorithms.base import Context, Proposal
-from reknit.algorithms.certified.bounds import lower_bound, quickest_s, state_certificate
+from reknit.algorithms.certified.bounds import lower_bound, quickest_s
 from reknit.algorithms.certified.cone import Cones
 from reknit.algorithms.certified.demanding import Shaper
 from reknit.algorithms.certified.fallbacks import fallback_targets
 from reknit.algorithms.certified.movement import place
 from reknit.algorithms.certified.problem import Problem
+from reknit.algorithms.certified.proofs import case_certificate
 from reknit.algorithms.certified.search import State, improve, restart
 from reknit.algorithms.certified.tree import settle
 from reknit.errors import InvalidParameter
 from reknit.network.emst import emst
+from reknit.network.links import count_subnets
 from reknit.plans.certificate import Certificate
 from reknit.plans.check import demand_faults
 from reknit.plans.status import Status
@@ -75,7 +77,9 @@ def _plan(
             found = restart(cones, state, effort // 20, context.rng, lambda: budget.is_over)
             if found.settled is not state.settled:
                 state = improve(cones, found, effort // 2, lambda: budget.is_over)
-    certificate = state_certificate(scenario, problem, state)
+    certificate = None  # the scenario's own bound is at least the EMST's, where the search began
+    if state.case is not None:
+        certificate = case_certificate(scenario, state.case.search, state.case.proof)
     details: JsonDict = {"cone_programs": cones.solved}
     if state.is_impossible(problem):
         return Proposal(problem.start, Status.INFEASIBLE, certificate, details)
@@ -87,11 +91,11 @@ def _plan(
         other = fallback_targets(scenario)
         if other is not None:
             starts.append(other)
-        bound_s = max(certificate.bound_s, lower_bound(scenario).bound_s)
+        bound_s = max(state.bound_s, lower_bound(scenario).bound_s)
         shaper = Shaper(scenario, problem, context.rng, lambda: budget.is_over, bound_s)
         targets = shaper.best(starts, max(effort, 1) // 4)
     status = Status.DEADLINE if budget.is_over else None
-    if targets is None or demand_faults(scenario, targets):
+    if targets is None or _is_faulty(scenario, targets):
         return _fallback(scenario, status, certificate, details)
     return Proposal(targets, status, certificate, details)
 
@@ -108,6 +112,13 @@ def _fallback(
 
 def _is_late(problem: Problem, context: Context) -> bool:
     return context.budget.left_s < _QUICKEST_S + _QUICKEST_S_PER_UAV * problem.count
+
+
+def _is_faulty(scenario: Scenario, targets: FloatArray) -> bool:
+    """Whether the targets miss a demand; anchors have not moved, since their speed is zero."""
+    if _is_demanding(scenario):
+        return bool(demand_faults(scenario, targets))
+    return count_subnets(targets, scenario.planning_range_m) > 1
 
 
 def _is_demanding(scenario: Scenario) -> bool:

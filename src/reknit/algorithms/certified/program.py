@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import clarabel
 import numpy as np
 from scipy.sparse import csc_matrix
@@ -9,6 +11,12 @@ from scipy.sparse import csc_matrix
 from reknit.types import FloatArray, IntArray
 
 _TOLERANCE = 1e-10
+
+
+@lru_cache(maxsize=256)
+def _nothing(width: int) -> csc_matrix:
+    """No quadratic part."""
+    return csc_matrix((width, width))
 
 
 def _settings() -> clarabel.DefaultSettings:
@@ -113,5 +121,5 @@ class Program:
         starts = np.zeros(width + 1, dtype=np.int64)
         np.cumsum(np.bincount(columns, minlength=width), out=starts[1:])
         matrix = csc_matrix((values[order], rows[order], starts), shape=(height, width))
-        nothing = csc_matrix((width, width))
-        return clarabel.DefaultSolver(nothing, cost, matrix, right, kinds, _settings()).solve()
+        solver = clarabel.DefaultSolver(_nothing(width), cost, matrix, right, kinds, _settings())
+        return solver.solve()

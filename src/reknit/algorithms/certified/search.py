@@ -180,7 +180,7 @@ def _regraft(cones: Cones, state: State, moved: FloatArray, trial_s: float, size
     near = problem.candidates(trial_s, _region(problem, state.settled, size))
     pairs = np.unique(np.concatenate([state.settled.tree, near]), axis=0)
     length = lengths(moved, pairs)
-    excess = np.maximum(0.0, length - problem.range_m * (1.0 + 1e-7))
+    excess = np.maximum(0.0, length - problem.range_m * (1.0 + 1e-8))
     order = np.lexsort((length, excess))
     weight = np.empty(len(pairs))
     weight[order] = np.arange(len(pairs))

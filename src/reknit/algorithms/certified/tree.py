@@ -85,7 +85,8 @@ def settle(cones: Cones, tree: IntArray, floor_s: float) -> Settled:
 def _settle(cones: Cones, tree: IntArray, guess_s: float, movable: BoolArray) -> Settled:
     problem = cones.problem
     speeds = np.where(movable, problem.speeds, 0.0)
-    give_m = (speeds[tree[:, 0]] + speeds[tree[:, 1]]) * guess_s
+    # A hair more than the guess, which targets may exceed by rounding.
+    give_m = (speeds[tree[:, 0]] + speeds[tree[:, 1]]) * guess_s * (1.0 + 1e-5)
     contested = tree[lengths(problem.start, tree) > problem.range_m - give_m]
     pieces = _split(contested, movable, problem.count)
     solutions = [cones.solve(piece, movable)[0] for piece in pieces]
