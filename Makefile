@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint format bench clean
+.PHONY: help demo test test-long lint format bench results clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## +/\t/' | expand -t 14
@@ -38,6 +38,11 @@ format: $(READY) ## put the code in shape
 bench: $(READY)  ## speed and memory of this installation
 	$(BIN)/reknit bench
 	for file in benchmarks/bench_*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
+
+results: $(READY) ## run all studies (quick profile) and write docs/results
+	$(BIN)/reknit study run all --profile quick
+	$(BIN)/reknit study report all --profile quick --to docs/results
+	$(BIN)/python docs/make_results.py
 
 clean:           ## remove what make made
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
