@@ -49,7 +49,7 @@ def table(cells: list[Cell]) -> str:
         rows.append([label, *(text_of(cell) for cell in found), computing])
     note = (
         f"Mean flown time in seconds over {runs} swarms never seen in training, half of each lost, "
-        "and in brackets the paper's figure; R_c is given where not every run reconnected, and such "
+        "in brackets the paper's figure; R_c is given where not every run reconnected, and such "
         "a run counts with the allowed time.\n\n"
     )
     return note + markdown(header, rows)

@@ -29,6 +29,7 @@ class Cell:
     compute: Estimate
     gap: Estimate
     paper_time_s: float | None
+    contracted: float | None
 
 
 GROUP = ("uavs", "destroyed", "layout", "damage", "dim", "instance")
@@ -59,9 +60,18 @@ def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
                 compute=estimate(value(row, "compute_s") for row in good),
                 gap=estimate(value(row, "gap_to_bound") for row in good),
                 paper_time_s=_papers(str(planner), members[0]),
+                contracted=_contracted(good),
             )
         )
     return cells
+
+
+def _contracted(rows: Sequence[JsonDict]) -> float | None:
+    """Share of the runs whose plan had to be contracted; None for planners that never say."""
+    told = [(row["details"] or {}).get("contracted") for row in rows]
+    if not told or all(one is None for one in told):
+        return None
+    return sum(one not in (None, False, "no") for one in told) / len(told)
 
 
 def _papers(planner: str, row: JsonDict) -> float | None:
@@ -84,6 +94,7 @@ HEADER = (
     "E(d)",
     "max(d)",
     "over the bound",
+    "contracted",
     "computing (s)",
 )
 
@@ -103,6 +114,7 @@ def table_rows(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
             f"{cell.degree.mean:.2f}",
             str(cell.max_degree),
             "-" if cell.gap.count == 0 else f"{100 * cell.gap.mean:.1f} %",
+            "" if cell.contracted is None else f"{cell.contracted:.0%}",
             f"{cell.compute.mean:.3g}",
         )
         for cell in cells
