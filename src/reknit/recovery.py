@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -183,10 +185,14 @@ def _status(
 
 
 def _versions() -> dict[str, str]:
-    found = {}
-    for package in ("reknit", "numpy", "scipy"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+    """Versions of what had a part in a plan; a library that was not even loaded had none."""
+    packages = ("reknit", "numpy", "scipy", "clarabel", "torch")
+    return {name: _version(name) for name in packages if name in sys.modules}
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"

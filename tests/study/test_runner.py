@@ -90,10 +90,11 @@ def test_a_killed_study_goes_on_where_it_was(
     rng = random.Random(3)
     kills = 0
     counts = [0]
-    for _ in range(60):
+    longest_s = 2.0
+    for _ in range(40):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         try:
-            process.wait(timeout=rng.uniform(0.5, 4.0))
+            process.wait(timeout=rng.uniform(0.3, longest_s))
             break
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
@@ -107,6 +108,8 @@ def test_a_killed_study_goes_on_where_it_was(
                     rows, keys = found.fetchall()[0]
                     assert rows == keys >= counts[-1]
                     counts.append(rows)
+        if counts[-1] == 0:
+            longest_s *= 1.5  # a slow machine: it was killed before it could finish anything
     run_study(study, store, profile="paper", workers=1)
     assert kills >= 2, "the kills did not land while it ran"
     assert any(0 < count < 36 for count in counts), "no kill landed in the middle of the work"
