@@ -101,7 +101,7 @@ def comparison_table(runs: Sequence[Run], lower_bound_s: float) -> Table:
 def _status(run: Run) -> str:
     if run.plan is not None:
         return run.plan.status.value
-    return "reconnected" if run.metrics.converged else "not reconnected"
+    return "reconnected" if run.metrics.converged else "not connected"
 
 
 def _gap(run: Run) -> str:
