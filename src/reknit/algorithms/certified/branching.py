@@ -31,6 +31,9 @@ _LINKED = 1.0 + 1e-9
 """Rounding of the cone solver; what it finds is made exact before anybody believes it."""
 
 
+_LINKS_A_CASE = 150
+"""With more candidates than this a case is more work than one cone program."""
+
 _DOUBT = 1e-4
 """How far a dual may stay behind its cone program's value and still end a case."""
 
@@ -85,7 +88,7 @@ class Search:
     # One case: `used` and `barred` are bit sets of links.
 
     def _case(self, used: int, barred: int) -> Proof:
-        self.work.add()
+        self.work.add(1 + len(self.pairs) // _LINKS_A_CASE)
         steps: list[tuple[int, Proof, bool]] = []  # link, the proof of its other side, is used
         fresh = used
         while True:

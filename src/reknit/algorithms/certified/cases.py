@@ -1,4 +1,4 @@
-"""What a search by cases is made of: its proofs, its limits and the part of the swarm it is about."""
+"""What a search by cases is made of: proofs, limits, and the part of the swarm it is about."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def improve(cones: Cones, state: State, limit: int, is_over: Callable[[], bool])
     state = _bisect(cones, state, max(4, min(limit // 4, limit // 50 + 12)), is_over)
     if limit > first and not state.is_proved:
         state = _descend(cones, state, Work(limit - first, is_over))
-        state = _bisect(cones, state, limit // 10, is_over)
+        state = _bisect(cones, state, limit // 16, is_over)
     return state
 
 
