@@ -14,7 +14,8 @@ from reknit.algorithms.certified.biconnected import (
 )
 from reknit.algorithms.certified.bits import bits, labels, lowest, members, tree_sides, walk
 from reknit.algorithms.certified.bounds import emst_bound
-from reknit.algorithms.certified.branching import Found, OutOfWork, Region, Search, Work
+from reknit.algorithms.certified.branching import Search
+from reknit.algorithms.certified.cases import Found, OutOfWork, Region, Work
 from reknit.algorithms.certified.cone import Cones, solve
 from reknit.algorithms.certified.conflicts import clashing_pairs
 from reknit.algorithms.certified.problem import Problem

@@ -22,7 +22,7 @@ from reknit.plans.certificate import Certificate
 from reknit.scenario.scenario import Scenario
 from reknit.types import IntArray
 
-_EFFORT = 48
+_EFFORT = 40
 """Cone programs and cases that the bound of a scenario may take."""
 
 _LOSSES = 200
@@ -79,7 +79,7 @@ def _connecting(scenario: Scenario, problem: Problem, lost: int | None) -> Certi
     if state.case is None:
         return cheap
     proved = case_certificate(scenario, state.case.search, state.case.proof, lost)
-    return cheap if proved is None or proved.bound_s <= cheap.bound_s else proved
+    return cheap if proved.bound_s <= cheap.bound_s else proved
 
 
 def _worst_loss(problem: Problem) -> int:

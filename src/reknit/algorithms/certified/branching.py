@@ -17,13 +17,10 @@ Sets of nodes and of links are Python integers used as bit sets: regions have so
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 
 from reknit.algorithms.certified.bits import bits, labels, lowest, members, tree_sides, walk
+from reknit.algorithms.certified.cases import Found, OutOfWork, Proof, Region, Work, join
 from reknit.algorithms.certified.cone import Cones, Solution, dual_time_s
 from reknit.algorithms.certified.conflicts import clashing_pairs
 from reknit.network.links import lengths
@@ -34,75 +31,11 @@ _LINKED = 1.0 + 1e-9
 """Rounding of the cone solver; what it finds is made exact before anybody believes it."""
 
 
+_LINKS_A_CASE = 150
+"""With more candidates than this a case is more work than one cone program."""
+
 _DOUBT = 1e-4
 """How far a dual may stay behind its cone program's value and still end a case."""
-
-
-class OutOfWork(Exception):
-    """The search was stopped before it came to an end."""
-
-
-class Proof(NamedTuple):
-    """A binary tree of cases and what it rests on.
-
-    link     the link decided here, -1 at an end.
-    used     the proof when it is used; at an end the number of the clash, -1 for a cut.
-    unused   the proof when it is not; None at an end.
-    needs    links (bits) whose use the proof relies on; lacks: whose absence.
-    """
-
-    link: int
-    used: Proof | int
-    unused: Proof | None
-    needs: int
-    lacks: int
-
-
-class Found(Exception):
-    """Positions that leave no cut open, reached in less than the trial time."""
-
-    def __init__(self, moved: FloatArray) -> None:
-        self.moved = moved
-        super().__init__()
-
-
-@dataclass
-class Work:
-    """Counts cone programs and cases, so that stops do not depend on the clock."""
-
-    limit: int
-    is_over: Callable[[], bool] = lambda: False
-    done: int = 0
-
-    def add(self, amount: int = 1) -> None:
-        """Count, and stop the search at the limit."""
-        self.done += amount
-        if self.done > self.limit or self.is_over():
-            raise OutOfWork
-
-
-@dataclass
-class Region:
-    """The survivors that are looked at; all others count as connected among themselves.
-
-    node     (n,) local number of each survivor; those outside share the last number.
-    size     how many local numbers there are.
-    """
-
-    node: IntArray
-    size: int
-
-    @staticmethod
-    def whole(count: int) -> Region:
-        """Every survivor."""
-        return Region(np.arange(count), count)
-
-    @staticmethod
-    def around(rows: IntArray, count: int) -> Region:
-        """Only the given survivors."""
-        node = np.full(count, len(rows), dtype=np.int64)
-        node[rows] = np.arange(len(rows))
-        return Region(node, len(rows) + (len(rows) < count))
 
 
 class Search:
@@ -126,15 +59,27 @@ class Search:
         length = lengths(problem.start, self.pairs)
         give = problem.speeds[self.pairs].sum(axis=1) * time_s
         self._always = length <= problem.range_m - give
-        self.free = bits(np.flatnonzero(self._always))
+        self._free = bits(np.flatnonzero(self._always))
         self._all = (1 << len(self.pairs)) - 1
         self._clash_with = [0] * len(self.pairs)
+        self._pair_clash: dict[tuple[int, int], int] = {}
         contested = np.flatnonzero(~self._always)
         first, second = clashing_pairs(problem, self.pairs[contested], time_s)
         for e, f in zip(contested[first].tolist(), contested[second].tolist(), strict=True):
             self._clash_with[e] |= 1 << f
             self._clash_with[f] |= 1 << e
-        self._pair_clash: dict[tuple[int, int], int] = {}
+        self._recall()
+
+    def _recall(self) -> None:
+        """Take up the clashes that earlier searches learned, where they still are clashes."""
+        number = {(int(i), int(j)): k for k, (i, j) in enumerate(self.pairs)}
+        for clash, time_s in self.cones.clashes:
+            links = [number.get((int(i), int(j)), -1) for i, j in clash.links]
+            if time_s >= self.time_s and min(links) >= 0:
+                mask = bits(np.asarray(links))
+                if mask not in self._masks:
+                    self.clashes.append(clash)
+                    self._masks.append(mask)
 
     def run(self) -> Proof:
         """The proof that no plan takes less than the trial time; raises `Found` or `OutOfWork`."""
@@ -143,7 +88,7 @@ class Search:
     # One case: `used` and `barred` are bit sets of links.
 
     def _case(self, used: int, barred: int) -> Proof:
-        self.work.add()
+        self.work.add(1 + len(self.pairs) // _LINKS_A_CASE)
         steps: list[tuple[int, Proof, bool]] = []  # link, the proof of its other side, is used
         fresh = used
         while True:
@@ -170,7 +115,7 @@ class Search:
             steps.append((link, other, False))
             barred |= 1 << link
         for link, other, is_used in reversed(steps):
-            end = _join(link, end, other) if is_used else _join(link, other, end)
+            end = join(link, end, other) if is_used else join(link, other, end)
         return end
 
     def _bar(
@@ -223,7 +168,7 @@ class Search:
             if inner & (inner - 1):
                 continue
             link = between[above | inner]
-            if link >= 0 and not (used | self.free) >> link & 1:
+            if link >= 0 and not (used | self._free) >> link & 1:
                 cut = self._cut_end(below[node], barred | 1 << link)
                 found.append((link, cut))
         return found, None
@@ -317,7 +262,9 @@ class Search:
             if time_s >= self.time_s:
                 break
         chosen, forces = chosen[heavy], forces[heavy]
-        self.clashes.append(Clash(self.pairs[chosen], forces))
+        clash = Clash(self.pairs[chosen], forces)
+        self.cones.clashes.append((clash, time_s))
+        self.clashes.append(clash)
         self._masks.append(bits(chosen))
         return self._clash_end(len(self.clashes) - 1)
 
@@ -329,15 +276,3 @@ class Search:
         pairs = self.pairs[list(key)]
         solution, _ = self.cones.solve(pairs)
         return Clash(pairs, solution.forces)
-
-
-def _join(link: int, used: Proof, unused: Proof) -> Proof:
-    """Resolution on one link; a side that does not rely on the decision is the whole proof."""
-    bit = 1 << link
-    if not used.needs & bit:
-        return used
-    if not unused.lacks & bit:
-        return unused
-    needs = used.needs & ~bit | unused.needs
-    lacks = used.lacks | unused.lacks & ~bit
-    return Proof(link, used, unused, needs, lacks)

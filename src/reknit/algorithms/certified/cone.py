@@ -22,6 +22,7 @@ import numpy as np
 
 from reknit.algorithms.certified.problem import Problem
 from reknit.algorithms.certified.program import Program
+from reknit.plans.certificate import Clash
 from reknit.types import BoolArray, FloatArray, IntArray
 
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress")
@@ -64,6 +65,7 @@ class Cones:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.clashes: list[tuple[Clash, float]] = []  # learned, with the time each proves
         self._known: dict[bytes, Solution] = {}
 
     @property

@@ -59,7 +59,7 @@ class Certified:
             made = _plan(scenario, problem, emst(proposal.targets), context, 0)
         details = {**proposal.details, **made.details}
         before_s, after_s = (_time_s(scenario, one.targets) for one in (proposal, made))
-        best = proposal if before_s <= after_s else made
+        best = proposal if before_s <= after_s and np.isfinite(before_s) else made
         return Proposal(best.targets, best.status, made.certificate, details)
 
 
@@ -74,9 +74,9 @@ def _plan(
     if effort:
         state = improve(cones, state, effort, lambda: budget.is_over)
         if np.isfinite(state.settled.time_s) and not state.is_proved:
-            found = restart(cones, state, effort // 20, context.rng, lambda: budget.is_over)
+            found = restart(cones, state, effort // 40, context.rng, lambda: budget.is_over)
             if found.settled is not state.settled:
-                state = improve(cones, found, effort // 2, lambda: budget.is_over)
+                state = improve(cones, found, effort // 4, lambda: budget.is_over)
     certificate = None  # the scenario's own bound is at least the EMST's, where the search began
     if state.case is not None:
         certificate = case_certificate(scenario, state.case.search, state.case.proof)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reknit.algorithms.certified.branching import Proof, Search
+from reknit.algorithms.certified.branching import Search
+from reknit.algorithms.certified.cases import Proof
 from reknit.algorithms.certified.problem import Problem
 from reknit.plans.cases import certified_bound_s
 from reknit.plans.certificate import CUT, Certificate, Clash
@@ -13,9 +14,6 @@ from reknit.types import IntArray
 
 _HAIR = 4e-12
 """The checker takes candidates this generously; a trial time just below a link's must allow it."""
-
-MOST_ROWS = 20_000
-"""A longer proof is worth less than the trouble of carrying and checking it."""
 
 
 def cut_certificate(
@@ -35,8 +33,8 @@ def cut_certificate(
 
 def case_certificate(
     scenario: Scenario, search: Search, proof: Proof, lost: int | None = None
-) -> Certificate | None:
-    """The certificate of a proof by cases; None if it is too long to carry."""
+) -> Certificate:
+    """The certificate of a proof by cases."""
     rows: list[tuple[int, int]] = []
     clashes: list[Clash] = []
     number: dict[int, int] = {}
@@ -44,8 +42,6 @@ def case_certificate(
     stack: list[Proof] = [proof]
     while stack:
         part = stack.pop()
-        if len(rows) > MOST_ROWS:
-            return None
         if isinstance(part.used, Proof) and part.unused is not None:
             rows.append((int(pairs[part.link, 0]), int(pairs[part.link, 1])))
             stack += [part.unused, part.used]

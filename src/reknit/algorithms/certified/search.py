@@ -13,14 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reknit.algorithms.certified.branching import (
-    Found,
-    OutOfWork,
-    Proof,
-    Region,
-    Search,
-    Work,
-)
+from reknit.algorithms.certified.branching import Search
+from reknit.algorithms.certified.cases import Found, OutOfWork, Proof, Region, Work
 from reknit.algorithms.certified.cone import Cones
 from reknit.algorithms.certified.problem import Problem, lightest_tree
 from reknit.algorithms.certified.tree import Settled, settle
@@ -30,9 +24,12 @@ from reknit.types import FloatArray, IntArray
 BETTER = 2e-7
 """A plan counts as faster when it is so by this much; proofs stop this much short."""
 
+MOST_ROWS = 40_000
+"""A longer proof is worth less than the trouble of carrying and checking it."""
+
 _REGION = 48
 _AT_ONCE = 60
-_BISECTIONS = 7
+_BISECTIONS = 8
 _CLOSE = 1.002
 _BLUR = 0.3
 
@@ -74,7 +71,7 @@ def improve(cones: Cones, state: State, limit: int, is_over: Callable[[], bool])
     state = _bisect(cones, state, max(4, min(limit // 4, limit // 50 + 12)), is_over)
     if limit > first and not state.is_proved:
         state = _descend(cones, state, Work(limit - first, is_over))
-        state = _bisect(cones, state, limit // 10, is_over)
+        state = _bisect(cones, state, limit // 16, is_over)
     return state
 
 
@@ -98,6 +95,8 @@ def _descend(cones: Cones, state: State, work: Work) -> State:
             else:
                 size *= 2
             continue
+        if case.proof.rows > MOST_ROWS:
+            break
         state = replace(state, bound_s=trial_s, case=case)
     return state
 
@@ -107,7 +106,7 @@ def _bisect(cones: Cones, state: State, limit: int, is_over: Callable[[], bool])
     low_s, high_s = state.bound_s, state.settled.time_s
     if not np.isfinite(high_s):
         return state
-    for _ in range(_BISECTIONS):
+    for _ in range(_BISECTIONS if limit > 20 else _BISECTIONS // 2):
         if high_s <= low_s * _CLOSE or state.is_proved or is_over():
             break
         trial_s = 0.5 * (low_s + high_s)
@@ -121,6 +120,8 @@ def _bisect(cones: Cones, state: State, limit: int, is_over: Callable[[], bool])
                 state = replace(state, settled=better)
             high_s = min(trial_s, better.time_s)
         else:
+            if case.proof.rows > MOST_ROWS:
+                break
             low_s = trial_s
             state = replace(state, bound_s=trial_s, case=case)
     return state
