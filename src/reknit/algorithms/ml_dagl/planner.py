@@ -45,7 +45,7 @@ class MlDagl:
     epsilon         eps of the B-GCO: "uavs" (1/N), "norm", or a number.
     branches        dilation sizes k, such as (3,) or (1, 2, 4); "rule" for 1 to K by eq. (K).
     iterations      online iterations.
-    learning_rate   of the online iterations.
+    learning_rate   of the online iterations; in "default" relative to how far UAVs must move.
     dropout         between residual blocks during online iterations.
     gco             "bipartite" or "ordinary".
     residual        whether blocks have their skip connection.

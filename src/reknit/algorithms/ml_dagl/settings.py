@@ -89,9 +89,10 @@ DEFAULT = Settings(
     loss=LossRule(connectivity="excess", weight=1.0, power=10.0, margin=0.003),
     online=OnlineRule(
         iterations=50,
-        learning_rate=7e-5,
+        learning_rate=1e-3,
+        relative=True,
         final_share=0.1,
-        betas=(0.9, 0.99),
+        betas=(0.8, 0.99),
         keep=((0, 2), (6, 1)),
         patience=15,
         solutions=4,
