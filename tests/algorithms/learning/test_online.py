@@ -117,8 +117,14 @@ def test_progress_is_told() -> None:
 def test_learning_rate_falls_linearly() -> None:
     """From the full rate at the first iteration to its share at the end."""
     rule = OnlineRule(learning_rate=1e-3, final_share=0.2)
-    rates = [rule.rate(step, 4) for step in range(5)]
+    rates = [rule.rate(_case(), step, 4) for step in range(5)]
     np.testing.assert_allclose(rates, [1e-3, 8e-4, 6e-4, 4e-4, 2e-4])
+
+
+def test_a_relative_rate_grows_with_the_need() -> None:
+    """Two UAVs 80 m too far apart in an area of 101 m must each go 40 m, and 20 m are added."""
+    rule = OnlineRule(learning_rate=1e-3, relative=True)
+    assert rule.rate(_case(), 0, 4) == pytest.approx(1e-3 * 60.0 / 101.0)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,8 @@ class OnlineRule:
 
     iterations      updates of the weights, at most; there is one output more than updates.
     learning_rate   of Adam; falls linearly to `final_share` of itself.
+    relative        the learning rate is times the case's `need`: the outputs of a swarm that
+                    has far to go in a small area must change faster than others'.
     keep            (from which iteration, how many branches stay) in order; the branches with
                     the lowest loss stay. From iteration 0 on: chosen by one pass over all.
     patience        stop after so many iterations without progress.
@@ -41,6 +43,7 @@ class OnlineRule:
 
     iterations: int = 50
     learning_rate: float = 1e-4
+    relative: bool = False
     final_share: float = 1.0
     betas: tuple[float, float] = (0.9, 0.999)
     keep: tuple[tuple[int, int], ...] = ()
@@ -59,10 +62,11 @@ class OnlineRule:
         if self.patience is not None and self.patience < 1:
             raise InvalidParameter("patience", self.patience, "None or at least 1")
 
-    def rate(self, iteration: int, iterations: int) -> float:
+    def rate(self, case: Case, iteration: int, iterations: int) -> float:
         """The learning rate of one of so many iterations."""
         done = iteration / max(1, iterations)
-        return self.learning_rate * (1.0 - done * (1.0 - self.final_share))
+        first = self.learning_rate * (case.need if self.relative else 1.0)
+        return first * (1.0 - done * (1.0 - self.final_share))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +151,7 @@ def iterate(
             outcome.stop = stop
             return outcome
         for group in optimizer.param_groups:
-            group["lr"] = rule.rate(outcome.iterations, rule.iterations)
+            group["lr"] = rule.rate(case, outcome.iterations, rule.iterations)
         optimizer.zero_grad()
         judged.loss.sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
