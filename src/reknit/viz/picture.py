@@ -98,13 +98,17 @@ def draw_after(figure: Figure, cell: Any, scenario: Scenario, flight: Flight, ti
     size = marker_size(scenario.uavs)
     _links(axes, end, scenario.radio_range_m)
     _paths(axes, flight)
-    draw_points(axes, flight.positions[0], s=size * 0.4, color=LOST, zorder=2, linewidths=0)
+    moved = flight.path_lengths_m > 0
+    draw_points(axes, flight.positions[0][moved], s=size * 0.4, color=LOST, zorder=2, linewidths=0)
     colours: Any = LARGEST
     if flight.subnets[-1] > 1:
         from reknit.network.links import subnets
 
         colours = subnet_colours(subnets(end, scenario.radio_range_m))
-    draw_points(axes, end, s=size, color=colours, edgecolors="white", linewidths=0.3, zorder=4)
+    # Short paths hide behind their UAV, so those that moved at all wear the colour of paths.
+    rims = [PATH if one else "white" for one in moved]
+    widths = np.where(moved, 0.9, 0.3)
+    draw_points(axes, end, s=size, color=colours, edgecolors=rims, linewidths=widths, zorder=4)
 
 
 def _after_title(run: Run) -> str:
@@ -142,22 +146,26 @@ def _subnets_over_time(axes: Any, run: Run) -> None:
     axes.set_ylim(0, max(2, int(flight.subnets.max()) + 1))
     axes.yaxis.get_major_locator().set_params(integer=True)
     quiet(axes)
-    right = flight.duration_s
+    bound_s = 0.0 if run.plan is None else run.plan.lower_bound_s
+    right_s = max(flight.duration_s, bound_s, 1e-9) * 1.03
+    axes.set_xlim(0, right_s)
     if flight.reconnected_at_s is not None:
-        axes.plot([flight.reconnected_at_s], [1], "o", color=PATH, zorder=4, label="reconnected")
-    if run.plan is not None and run.plan.lower_bound_s > 0:
-        bound_s = run.plan.lower_bound_s
+        axes.plot([flight.reconnected_at_s], [1], "o", color=PATH, zorder=4)
+        _note(axes, "reconnected", flight.reconnected_at_s, 1.0, right_s)
+    if bound_s > 0:
         axes.axvline(bound_s, color=BOUND, linestyle="--", linewidth=1.0)
-        axes.annotate(
-            "no plan arrives sooner",
-            (bound_s, 0.96),
-            xycoords=("data", "axes fraction"),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="top",
-            fontsize=8,
-        )
-        right = max(right, bound_s)
-    axes.set_xlim(0, right * 1.03 if right > 0 else 1.0)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper right", fontsize=8)
+        _note(axes, "no plan arrives sooner", bound_s, 0.85 * axes.get_ylim()[1], right_s)
+
+
+def _note(axes: Any, text: str, x: float, y: float, right: float) -> None:
+    """A word beside a point, on the side where there is room."""
+    on_left = x > 0.6 * right
+    axes.annotate(
+        text,
+        (x, y),
+        xytext=(-7 if on_left else 7, 0),
+        textcoords="offset points",
+        ha="right" if on_left else "left",
+        va="center",
+        fontsize=8,
+    )

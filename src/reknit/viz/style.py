@@ -29,6 +29,7 @@ RC: dict[str, Any] = {
     "axes.edgecolor": "#666666",
     "axes.linewidth": 0.8,
     "legend.frameon": False,
+    "grid.color": "#E4E4E4",
     "figure.dpi": 100,
     "savefig.dpi": 200,
 }
@@ -54,6 +55,12 @@ def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str) -> Any:
         axes = figure.add_subplot(cell, projection="3d")
         axes.set_title(title)
         axes.tick_params(labelsize=7)
+        axes.set_xlabel("x (m)")
+        axes.set_ylabel("y (m)")
+        axes.set_zlabel("z (m)")
+        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+            axis.set_pane_color("#FAFAFA")
+            axis.line.set_color("#666666")
     else:
         axes = figure.add_subplot(cell)
         axes.set_title(title)
