@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import reknit
+from reknit.errors import ImpossibleDemands
+from reknit.plans.status import Status
 from tests.algorithms.certified.brute import optimum_s, small_scenarios
 
 
@@ -38,6 +41,33 @@ def test_many_more(seed: int) -> None:
     """The same on thousands more."""
     _compare(1_000 + seed, 400, 3, 5)
     _compare(2_000 + seed, 12, 6, 6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_several_anchors(seed: int) -> None:
+    """With two anchors or more: the optimum where some tree is possible, and where none is a
+    proof of that, by a typed error or by the status.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        count = int(rng.integers(3, 6))
+        points = rng.random((count, int(rng.choice([2, 3])))) * rng.choice([200, 300, 400, 600])
+        anchors = rng.permutation(count)[: rng.integers(2, count + 1)].tolist()
+        speeds = rng.uniform(1.0, 20.0, count)
+        scenario = reknit.Scenario(points, (), 120.0, speeds, anchors=anchors)
+        if not scenario.is_split:
+            continue
+        best_s = optimum_s(scenario)
+        try:
+            plan = reknit.plan(scenario, "certified")
+        except ImpossibleDemands:
+            assert best_s == np.inf
+            continue
+        if best_s == np.inf:
+            assert plan.status is Status.INFEASIBLE
+        else:
+            assert plan.recovery_time_s <= 1.001 * best_s
+            assert plan.lower_bound_s <= (1.0 + 1e-6) * best_s
 
 
 @pytest.mark.parametrize("seed", range(6))

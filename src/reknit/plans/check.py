@@ -117,9 +117,10 @@ def _horizon_s(scenario: Scenario, start: FloatArray) -> float:
     A connected network of n UAVs lies within n d of each of its members, an anchor say, and no
     survivor starts farther from that anchor than the swarm is wide.
     """
-    speeds = np.asarray(scenario.max_speed_mps)[_survivors(scenario)]
+    movers = np.setdiff1d(_survivors(scenario), np.asarray(scenario.anchors))
+    slowest = float(np.asarray(scenario.max_speed_mps)[movers].min(initial=np.inf))
     across_m = float(np.sqrt((np.ptp(start, axis=0) ** 2).sum()))
-    return (across_m + len(start) * scenario.planning_range_m) / float(speeds.min())
+    return (across_m + len(start) * scenario.planning_range_m) / slowest
 
 
 def _link_blocks(points: FloatArray, limit_m: float) -> Iterator[tuple[IntArray, IntArray]]:
