@@ -71,7 +71,8 @@ def test_losing_branches_are_dropped() -> None:
     network = _Pull(_case(), [0.0, 0.38, 0.8, 0.45])
     rule = OnlineRule(iterations=4, learning_rate=1e-4, keep=((0, 2), (2, 1)))
     _iterate(network, rule)
-    assert network.asked == [(0, 1, 2, 3), (1, 3), (1, 3), (3,), (3,), (3,)]
+    assert network.asked[:4] == [(0,), (1,), (2,), (3,)]
+    assert network.asked[4:] == [(1, 3), (1, 3), (3,), (3,), (3,)]
 
 
 def test_a_solution_of_a_dropped_branch_is_not_forgotten() -> None:
@@ -103,6 +104,16 @@ def test_stops_at_the_deadline() -> None:
     outcome = _iterate(network, OnlineRule(iterations=50), context=Context(budget=Budget(0.0)))
     assert outcome.stop == "deadline"
     assert outcome.iterations == 0
+    assert len(outcome.solutions) == 1
+
+
+def test_the_first_look_ends_at_the_deadline_too() -> None:
+    """Out of time from the start, one branch is looked at and no update is made."""
+    network = _Pull(_case(), [0.5, 0.6, 0.7])
+    rule = OnlineRule(iterations=50, keep=((0, 1),))
+    outcome = _iterate(network, rule, context=Context(budget=Budget(0.0)))
+    assert network.asked == [(0,)]
+    assert outcome.stop == "deadline"
     assert len(outcome.solutions) == 1
 
 

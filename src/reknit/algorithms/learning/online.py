@@ -133,11 +133,11 @@ def iterate(
     outcome = Outcome()
     active = list(range(branches))
     if _kept(rule, 0, branches) < branches:
-        with torch.no_grad():
-            judged = judge(forward(active), case, loss_rule)
-        outcome.see(judged, active, rule.solutions)
-        outcome.losses_m.clear()
-        active = _lowest(judged, active, _kept(rule, 0, branches))
+        losses = _look(forward, branches, case, loss_rule, rule, context, outcome)
+        active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches))
+        if context.budget.is_over:
+            outcome.stop = "deadline"
+            return outcome
     optimizer = torch.optim.Adam(parameters, lr=rule.learning_rate, betas=rule.betas, fused=True)
     clock = _Patience(rule.patience)
     while True:
@@ -156,7 +156,8 @@ def iterate(
         judged.loss.sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         outcome.iterations += 1
-        active = _lowest(judged, active, _kept(rule, outcome.iterations, len(active)))
+        losses = judged.loss.detach().tolist()
+        active = _lowest(losses, active, _kept(rule, outcome.iterations, len(active)))
 
 
 def _stop(
@@ -198,11 +199,36 @@ def _kept(rule: OnlineRule, iteration: int, now: int) -> int:
     return min([now, *counts])
 
 
-def _lowest(judged: Judged, active: list[int], count: int) -> list[int]:
+@torch.no_grad()
+def _look(
+    forward: Forward,
+    branches: int,
+    case: Case,
+    loss_rule: LossRule,
+    rule: OnlineRule,
+    context: Context,
+    outcome: Outcome,
+) -> list[float]:
+    """The loss of every branch before any training; of the first ones if time runs out.
+
+    Nothing is kept for a backward pass, so one branch at a time needs the least memory.
+    """
+    losses: list[float] = []
+    for branch in range(branches):
+        judged = judge(forward([branch]), case, loss_rule)
+        outcome.see(judged, [branch], rule.solutions)
+        losses.append(float(judged.loss[0]))
+        if context.budget.is_over:
+            break
+    outcome.losses_m.clear()
+    return losses
+
+
+def _lowest(losses: list[float], active: list[int], count: int) -> list[int]:
     """The `count` active branches with the lowest loss, in their order."""
     if count >= len(active):
         return active
-    order = np.argsort(judged.loss.detach().numpy(), kind="stable")[:count]
+    order = np.argsort(losses, kind="stable")[:count]
     return [active[row] for row in sorted(order.tolist())]
 
 
