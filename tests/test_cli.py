@@ -152,10 +152,14 @@ def test_parameters_reach_the_planner(
     assert json.loads(capsys.readouterr().out)["metrics"]["flown_time_s"] == expected
 
 
-@pytest.mark.parametrize("command", ["recover", "compare", "planners", "bench"])
+@pytest.mark.parametrize(
+    "command",
+    ["recover", "compare", "planners", "pretrain", "bench", "study run", "study report"],
+)
 def test_every_command_helps_with_an_example(command: str) -> None:
     """Help texts hold an example."""
-    words = [sys.executable, "-c", "from reknit.cli import main; main()", command, "--help"]
+    program = [sys.executable, "-c", "from reknit.cli import main; main()"]
+    words = [*program, *command.split(), "--help"]
     text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     assert f"Example: reknit {command}" in text
 
