@@ -11,7 +11,8 @@ from reknit.network.links import components, lengths
 from reknit.types import FloatArray, IntArray
 
 _TESTS = 300
-"""Links whose removal is tried, longest first."""
+_TESTS_BY_SIZE = 60_000
+"""Links whose removal is tried, longest first; fewer in large swarms, where each try takes long."""
 
 
 def is_biconnected(links: IntArray, nodes: int) -> bool:
@@ -41,6 +42,7 @@ def sparse_links(positions: FloatArray, banned: IntArray, tests: int = _TESTS) -
             low = middle + 1
     kept = pairs[:high]
     place = high - 1
+    tests = min(tests, _TESTS_BY_SIZE // nodes)
     while place >= 0 and tests > 0 and len(kept) > nodes:
         without = np.delete(kept, place, axis=0)
         if is_biconnected(without, nodes):

@@ -25,8 +25,8 @@ from reknit.types import IntArray
 _EFFORT = 40
 """Cone programs and cases that the bound of a scenario may take."""
 
-_LOSSES = 200
-"""Survivors whose loss is tried for the bound of a 2-connected result."""
+_LOSSES = 40_000
+"""Survivors whose loss is tried for the bound of a 2-connected result, times their number."""
 
 
 def lower_bound(scenario: Scenario) -> Certificate:
@@ -86,14 +86,15 @@ def _worst_loss(problem: Problem) -> int:
     """The survivor without whom the others are farthest from connected."""
     tree = problem.first_tree
     rows = np.arange(problem.count)
-    if problem.count > _LOSSES:
+    most = max(4, _LOSSES // problem.count)
+    if problem.count > most:
         # Only survivors that hold tree links together matter; the longest links come first.
         order = np.argsort(-lengths(problem.start, tree), kind="stable")
         degree = np.bincount(tree.ravel(), minlength=problem.count)
         ends = tree[order].ravel()
         first = np.sort(np.unique(ends, return_index=True)[1])
         rows = ends[first]
-        rows = rows[degree[rows] > 1][:_LOSSES]
+        rows = rows[degree[rows] > 1][:most]
     times_s = [quickest_s(problem.without(int(row))) for row in rows]
     return int(rows[int(np.argmax(times_s))])
 

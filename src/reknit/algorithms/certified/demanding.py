@@ -90,13 +90,13 @@ class Shaper:
 
     def _swap(self, time_s: float, targets: FloatArray, effort: int) -> tuple[float, FloatArray]:
         """Do without one of the longest links at a time."""
-        tried = 0
+        tried = 0  # in cone programs; those of large swarms count for more
         while tried < effort and not self._is_best(time_s):
             links = self._links(targets, _NO_PAIRS)
             start_m = lengths(self.problem.start, links)
             for link in np.argsort(-start_m, kind="stable")[:12]:
-                tried += 4
-                if self.is_over():
+                tried += 4 + self.problem.count // 4
+                if self.is_over() or tried > effort:
                     return time_s, targets
                 better = self._improve(targets, links[[link]])
                 if better is not None and better[0] < time_s * (1.0 - 1e-6):
