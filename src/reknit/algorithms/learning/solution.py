@@ -43,6 +43,7 @@ def choose(
         **details,
         "iterations": outcome.iterations,
         "stopped_by": outcome.stop,
+        "losses_m": [round(loss_m, 3) for loss_m in outcome.losses_m],
         "network_time_s": own_s,
     }
     status = Status.DEADLINE if outcome.stop == "deadline" else None
