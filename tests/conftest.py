@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import HealthCheck, settings
+
+# Several test processes share the cores; more threads in each only get in each other's way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile(
     "reknit",
