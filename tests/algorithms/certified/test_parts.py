@@ -10,6 +10,7 @@ import reknit
 from reknit.algorithms.certified.biconnected import (
     biconnecting_range_m,
     is_biconnected,
+    patched_links,
     sparse_links,
 )
 from reknit.algorithms.certified.bits import bits, labels, lowest, members, tree_sides, walk
@@ -100,6 +101,17 @@ def test_biconnected_links(seed: int) -> None:
     pairs = np.stack(np.triu_indices(15, k=1), axis=1)
     assert not is_biconnected(pairs[lengths(points, pairs) < range_m], 15)
     assert is_biconnected(pairs[lengths(points, pairs) <= range_m], 15)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_patched_links(seed: int) -> None:
+    """The quick choice for large swarms is 2-connected too, and sparse."""
+    points = np.random.default_rng(seed).random((150, 2)) * 1400.0
+    links = patched_links(points, 120.0)
+    graph = nx.Graph(links.tolist())
+    assert nx.is_biconnected(graph)
+    assert len(graph) == 150
+    assert len(links) <= 3 * 150
 
 
 def test_the_emst_bound_is_the_formula() -> None:

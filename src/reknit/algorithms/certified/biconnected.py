@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse.csgraph import breadth_first_order
 from scipy.spatial import cKDTree
 
 from reknit.network.cuts import cut_nodes_and_bridges
-from reknit.network.emst import longest_edge_m
-from reknit.network.links import components, lengths
-from reknit.types import FloatArray, IntArray
+from reknit.network.emst import emst, longest_edge_m
+from reknit.network.links import adjacency, components, lengths
+from reknit.types import BoolArray, FloatArray, IntArray
 
 _TESTS = 300
-_TESTS_BY_SIZE = 60_000
+_TESTS_BY_SIZE = 25_000
 """Links whose removal is tried, longest first; fewer in large swarms, where each try takes long."""
 
 
@@ -50,6 +51,58 @@ def sparse_links(positions: FloatArray, banned: IntArray, tests: int = _TESTS) -
         place -= 1
         tests -= 1
     return np.asarray(kept)
+
+
+def patched_links(positions: FloatArray, range_m: float) -> IntArray:
+    """Links of a 2-connected network for large swarms: what holds at the range, thinned out, and
+    for every UAV whose loss would split it the shortest links around that UAV.
+    """
+    nodes = len(positions)
+    reach_m = 2.0 * max(range_m, longest_edge_m(positions))
+    pairs = _sorted_within(positions, reach_m)
+    near = pairs[lengths(positions, pairs) <= range_m]
+    held = np.unique(np.concatenate([near, emst(positions)]), axis=0)
+    added = np.empty((0, 2), dtype=np.int64)
+    for lost in cut_nodes_and_bridges(held, nodes)[0].tolist():
+        while True:
+            links = np.concatenate([held, added])
+            label = components(links[(links != lost).all(axis=1)], nodes)
+            label[lost] = -1
+            if len(np.unique(label)) == 2:
+                break
+            useful = (pairs != lost).all(axis=1) & (label[pairs[:, 0]] != label[pairs[:, 1]])
+            if useful.any():
+                added = np.concatenate([added, pairs[[int(useful.argmax())]]])
+            else:
+                reach_m *= 1.5
+                pairs = _sorted_within(positions, reach_m)
+    first = _breadth_first(held, nodes)
+    rest = held[~_among(held, first, nodes)]
+    thin = np.concatenate([first, _breadth_first(rest, nodes), added])
+    return np.unique(thin, axis=0)
+
+
+def _breadth_first(links: IntArray, nodes: int) -> IntArray:
+    """A spanning forest in breadth-first order; two of them in a row keep 2-connectivity."""
+    graph = adjacency(links, nodes)
+    label = components(links, nodes)
+    parts = []
+    for root in np.unique(label, return_index=True)[1].tolist():
+        order, before = breadth_first_order(graph, root, directed=False)
+        parts.append(np.stack([before[order[1:]], order[1:]], axis=1).astype(np.int64))
+    return np.sort(np.concatenate(parts), axis=1)
+
+
+def _among(links: IntArray, others: IntArray, nodes: int) -> BoolArray:
+    key = links[:, 0] * nodes + links[:, 1]
+    return np.asarray(np.isin(key, others[:, 0] * nodes + others[:, 1]))
+
+
+def _sorted_within(positions: FloatArray, reach_m: float) -> IntArray:
+    pairs = np.sort(cKDTree(positions).query_pairs(reach_m, output_type="ndarray"), axis=1)
+    pairs = pairs.astype(np.int64)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], lengths(positions, pairs)))
+    return np.asarray(pairs[order])
 
 
 def _sorted_pairs(positions: FloatArray, banned: IntArray) -> IntArray:

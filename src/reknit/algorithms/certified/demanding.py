@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from reknit.algorithms.certified.biconnected import sparse_links
+from reknit.algorithms.certified.biconnected import patched_links, sparse_links
 from reknit.algorithms.certified.cone import Apart, solve_apart
 from reknit.algorithms.certified.problem import Problem
 from reknit.network.emst import emst
@@ -31,6 +31,10 @@ _LONGER = 1e-6
 """What the least total movement may take in time, so that the solver has room."""
 
 _ROUNDS = 40
+_LARGE = 300
+_FEW_ROUNDS = 4
+"""Choosing 2-connected links takes long in large swarms."""
+
 _PARTS = (0.4, 0.6, 0.75, 0.85, 0.92, 0.97)
 _NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
@@ -57,14 +61,16 @@ class Shaper:
         if not found:
             return None
         time_s, targets = min(found, key=lambda item: item[0])
-        if self.scenario.connectivity == 2 and not self._is_best(time_s):
+        is_small = self.problem.count <= _LARGE
+        if self.scenario.connectivity == 2 and is_small and not self._is_best(time_s):
             time_s, targets = self._swap(time_s, targets, effort)
         return self._calm(time_s, targets)
 
     def _improve(self, positions: FloatArray, banned: IntArray) -> tuple[float, FloatArray] | None:
         """Links and directions from the positions, the cone program, and again while it helps."""
         best: tuple[float, FloatArray] | None = None
-        for _ in range(_ROUNDS):
+        large = self.scenario.connectivity == 2 and self.problem.count > _LARGE
+        for _ in range(_ROUNDS if not large else _FEW_ROUNDS):
             shaped = self._shape(self._links(positions, banned), positions)
             if shaped is None:
                 return best
@@ -108,6 +114,8 @@ class Shaper:
 
     def _links(self, positions: FloatArray, banned: IntArray) -> IntArray:
         if self.scenario.connectivity == 2 and self.problem.count > 2:
+            if self.problem.count > _LARGE:
+                return patched_links(positions, self.problem.range_m)
             return sparse_links(positions, banned)
         return emst(positions)
 
