@@ -72,6 +72,10 @@ class UnwritableOutput(ReknitError):
     """An output file or folder cannot be written."""
 
 
+class InvalidWeights(ReknitError):
+    """A file of trained weights is missing, damaged, or made for another network."""
+
+
 class MissingExtra(ReknitError):
     """A feature needs an optional part of the package that is not installed."""
 

@@ -64,6 +64,12 @@ BUILT_IN = (
         steers=True,
     ),
     Entry(
+        "ml-dagl",
+        "reknit.algorithms.ml_dagl.planner:MlDagl",
+        "the paper's: learns from the destroyed neighbours of every survivor",
+        extra="learn",
+    ),
+    Entry(
         "contraction",
         "reknit.algorithms.contraction:Contraction",
         "shrinks the swarm just enough to connect; always connects",

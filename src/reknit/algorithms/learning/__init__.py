@@ -1,0 +1,1 @@
+"""What all graph-learning planners share: loss, online iterations, scaling, weight files."""

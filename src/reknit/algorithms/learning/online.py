@@ -1,0 +1,207 @@
+"""Online iterations: a network is trained on the one case at hand, and the best output is kept.
+
+Everything a graph-learning planner does at run time but its network: the loop, best so far over
+iterations and branches, dropping branches that lost, and every reason to stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reknit.algorithms.base import Context
+from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.loss import Judged, LossRule, judge
+from reknit.errors import InvalidParameter
+from reknit.plans.status import OPTIMALITY_GAP
+from reknit.types import FloatArray
+
+Forward = Callable[[Sequence[int]], Tensor]
+"""Branch numbers to their outputs, (branches, N_R, dim) in the network's units."""
+
+_GAIN = 1e-3
+"""Progress is an improvement of the best loss or the best time by this share."""
+
+
+@dataclass(frozen=True)
+class OnlineRule:
+    """How to iterate.
+
+    iterations      updates of the weights, at most; there is one output more than updates.
+    learning_rate   of Adam; falls linearly to `final_share` of itself.
+    keep            (from which iteration, how many branches stay) in order; the branches with
+                    the lowest loss stay. From iteration 0 on: chosen by one pass over all.
+    patience        stop after so many iterations without progress.
+    solutions       how many of the best connected outputs to return.
+    """
+
+    iterations: int = 50
+    learning_rate: float = 1e-4
+    final_share: float = 1.0
+    betas: tuple[float, float] = (0.9, 0.999)
+    keep: tuple[tuple[int, int], ...] = ()
+    patience: int | None = None
+    solutions: int = 1
+
+    def __post_init__(self) -> None:
+        if self.iterations < 0:
+            raise InvalidParameter("iterations", self.iterations, "a whole number of at least 0")
+        for name in ("learning_rate", "final_share"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise InvalidParameter(name, value, "a finite number above 0")
+        if any(count < 1 for _, count in self.keep):
+            raise InvalidParameter("keep", self.keep, "at least one branch at any time")
+        if self.patience is not None and self.patience < 1:
+            raise InvalidParameter("patience", self.patience, "None or at least 1")
+
+    def rate(self, iteration: int, iterations: int) -> float:
+        """The learning rate of one of so many iterations."""
+        done = iteration / max(1, iterations)
+        return self.learning_rate * (1.0 - done * (1.0 - self.final_share))
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """One output of the network in metres, with what was seen of it."""
+
+    targets: FloatArray
+    time_s: float
+    loss_m: float
+    subnets: int
+    iteration: int
+    branch: int
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What the iterations came to.
+
+    solutions       connected outputs, fastest first.
+    nearest         the output with the lowest loss among those that are not connected.
+    iterations      updates made.
+    stop            why they ended: "iterations", "bound", "progress" or "deadline".
+    losses_m        lowest loss of any branch at every iteration.
+    """
+
+    solutions: list[Output] = field(default_factory=list)
+    nearest: Output | None = None
+    iterations: int = 0
+    stop: str = "iterations"
+    losses_m: list[float] = field(default_factory=list)
+
+    def see(self, judged: Judged, branches: Sequence[int], keep: int) -> None:
+        """Take note of a batch of outputs."""
+        losses = judged.loss.detach().double().numpy()
+        self.losses_m.append(float(losses.min()))
+        for row, branch in enumerate(branches):
+            output = Output(
+                targets=judged.targets[row],
+                time_s=float(judged.times_s[row]),
+                loss_m=float(losses[row]),
+                subnets=int(judged.subnets[row]),
+                iteration=self.iterations,
+                branch=branch,
+            )
+            if judged.connected[row]:
+                self.solutions.append(output)
+            elif self.nearest is None or output.loss_m < self.nearest.loss_m:
+                self.nearest = output
+        self.solutions.sort(key=lambda one: one.time_s)
+        del self.solutions[keep:]
+
+
+def iterate(
+    forward: Forward,
+    parameters: Iterable[Tensor],
+    branches: int,
+    case: Case,
+    loss_rule: LossRule,
+    rule: OnlineRule,
+    context: Context,
+    bound_s: float = 0.0,
+) -> Outcome:
+    """Train on one case; stop early when `bound_s` proves that no more can be gained."""
+    outcome = Outcome()
+    active = list(range(branches))
+    if _kept(rule, 0, branches) < branches:
+        with torch.no_grad():
+            judged = judge(forward(active), case, loss_rule)
+        outcome.see(judged, active, rule.solutions)
+        outcome.losses_m.clear()
+        active = _lowest(judged, active, _kept(rule, 0, branches))
+    optimizer = torch.optim.Adam(parameters, lr=rule.learning_rate, betas=rule.betas, fused=True)
+    clock = _Patience(rule.patience)
+    while True:
+        judged = judge(forward(active), case, loss_rule)
+        outcome.see(judged, active, rule.solutions)
+        fraction = outcome.iterations / max(1, rule.iterations)
+        best = outcome.solutions[0].time_s if outcome.solutions else np.inf
+        context.progress(fraction, _describe(outcome.iterations, best))
+        stop = _stop(rule, context, outcome, best, bound_s, clock)
+        if stop is not None:
+            outcome.stop = stop
+            return outcome
+        for group in optimizer.param_groups:
+            group["lr"] = rule.rate(outcome.iterations, rule.iterations)
+        optimizer.zero_grad()
+        judged.loss.sum().backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        outcome.iterations += 1
+        active = _lowest(judged, active, _kept(rule, outcome.iterations, len(active)))
+
+
+def _stop(
+    rule: OnlineRule,
+    context: Context,
+    outcome: Outcome,
+    best_s: float,
+    bound_s: float,
+    clock: _Patience,
+) -> str | None:
+    if best_s <= bound_s * (1 + OPTIMALITY_GAP):
+        return "bound"
+    if outcome.iterations >= rule.iterations:
+        return "iterations"
+    if context.budget.is_over:
+        return "deadline"
+    return "progress" if clock.is_over(outcome.losses_m[-1], best_s) else None
+
+
+class _Patience:
+    """Counts iterations since the best loss or the best time last improved."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._loss_m = self._best_s = np.inf
+        self._idle = 0
+
+    def is_over(self, loss_m: float, best_s: float) -> bool:
+        """Told the newest figures, whether progress has ended."""
+        better = loss_m < self._loss_m * (1 - _GAIN) or best_s < self._best_s * (1 - _GAIN)
+        self._idle = 0 if better else self._idle + 1
+        if better:
+            self._loss_m, self._best_s = min(loss_m, self._loss_m), min(best_s, self._best_s)
+        return self._limit is not None and self._idle >= self._limit
+
+
+def _kept(rule: OnlineRule, iteration: int, now: int) -> int:
+    counts = [count for start, count in rule.keep if start <= iteration]
+    return min([now, *counts])
+
+
+def _lowest(judged: Judged, active: list[int], count: int) -> list[int]:
+    """The `count` active branches with the lowest loss, in their order."""
+    if count >= len(active):
+        return active
+    order = np.argsort(judged.loss.detach().numpy(), kind="stable")[:count]
+    return [active[row] for row in sorted(order.tolist())]
+
+
+def _describe(iterations: int, best_s: float) -> str:
+    best = f"best {best_s:.2f} s" if np.isfinite(best_s) else "not connected yet"
+    return f"iteration {iterations}: {best}"

@@ -1,0 +1,1 @@
+"""ML-DAGL: multi-branch damage attention and the dilated graph convolution network."""

@@ -1,0 +1,174 @@
+"""ML-DAGL (Section IV): damage attention, dilated convolutions, online iterations, best kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from reknit.algorithms.base import Context, Proposal
+from reknit.algorithms.certified.bounds import lower_bound
+from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.loss import LossRule
+from reknit.algorithms.learning.online import OnlineRule, iterate
+from reknit.algorithms.learning.solution import choose
+from reknit.algorithms.ml_dagl.attention import (
+    DamageHops,
+    Kernel,
+    bipartite_kernel,
+    choose_hops,
+    mdag_blocks,
+    ordinary_kernel,
+)
+from reknit.algorithms.ml_dagl.model import load_network, random_network, weight_file
+from reknit.algorithms.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.ml_dagl.settings import DEFAULT, PRESETS, Settings
+from reknit.errors import InvalidParameter, UnknownName
+from reknit.scenario.scenario import Scenario
+
+_Part = TypeVar("_Part", Settings, LossRule, OnlineRule)
+
+PRETRAINED, RANDOM = "pretrained", "random"
+
+
+@dataclass(frozen=True)
+class MlDagl:
+    """The paper's planner. A parameter left at None is the preset's.
+
+    preset          "default", the best made of the architecture, or "paper", to the letter.
+    connectivity    "excess" or "count": the loss's connectivity term.
+    penalty         lambda, its weight.
+    epsilon         eps of the B-GCO: "uavs" (1/N), "norm", or a number.
+    branches        dilation sizes k, such as (3,) or (1, 2, 4); "rule" for 1 to K by eq. (K).
+    iterations      online iterations.
+    learning_rate   of the online iterations.
+    dropout         between residual blocks during online iterations.
+    gco             "bipartite" or "ordinary".
+    residual        whether blocks have their skip connection.
+    weights         "pretrained", "random" (drawn from the seed), or a weight file.
+    contraction     contract what is not connected, so that there is always a connected plan.
+    trimming        end the plan where it reconnects the swarm.
+    drop_branches   go on with the best branches only; otherwise all go on to the end.
+
+    Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
+    plan's status says whether it happens to hold.
+    """
+
+    preset: str = "default"
+    connectivity: str | None = None
+    penalty: float | None = None
+    epsilon: str | float | None = None
+    branches: Sequence[int] | str | None = None
+    iterations: int | None = None
+    learning_rate: float | None = None
+    dropout: float | None = None
+    gco: str | None = None
+    residual: bool | None = None
+    weights: str | Path = PRETRAINED
+    contraction: bool | None = None
+    trimming: bool | None = None
+    drop_branches: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise UnknownName("preset", self.preset, PRESETS)
+        if not hasattr(self.weights, "__fspath__") and not hasattr(self.weights, "encode"):
+            allowed = f"{PRETRAINED!r}, {RANDOM!r} or a file"
+            raise InvalidParameter("weights", self.weights, allowed)
+        _ = self.settings
+
+    @property
+    def settings(self) -> Settings:
+        """The preset with this planner's own parameters in place."""
+        base = PRESETS[self.preset]
+        loss = _changed(base.loss, connectivity=self.connectivity, weight=self.penalty)
+        online = _changed(base.online, iterations=self.iterations, learning_rate=self.learning_rate)
+        if self.drop_branches is not None:
+            keep = (online.keep or DEFAULT.online.keep) if self.drop_branches else ()
+            online = replace(online, keep=keep)
+        changed = _changed(
+            replace(base, loss=loss, online=online),
+            epsilon=self.epsilon,
+            gco=self.gco,
+            residual=self.residual,
+            dropout=self.dropout,
+            contraction=self.contraction,
+            trimming=self.trimming,
+        )
+        return replace(changed, branches=_branches(self.branches, base.branches))
+
+    def propose(self, scenario: Scenario, context: Context) -> Proposal:
+        """Targets for one scenario."""
+        settings = self.settings
+        context.progress(0.0, "counting hops")
+        hops = DamageHops.of(scenario)
+        chosen = choose_hops(hops, settings.branches)
+        kernel = _kernel(hops, chosen, settings)
+        case = Case.of(scenario)
+        network = self.network(scenario.dim, context.seed)
+        dropout = None
+        if settings.dropout > 0:
+            dropout = torch.Generator().manual_seed(context.seed)
+        whole = list(range(len(chosen)))
+        parts = {tuple(whole): kernel}
+
+        def forward(active: Sequence[int]) -> Tensor:
+            part = parts.setdefault(tuple(active), kernel.of_branches(active))
+            output: Tensor = network(case.unit, part, dropout)
+            return output
+
+        outcome = iterate(
+            forward,
+            list(network.parameters()),
+            len(chosen),
+            case,
+            settings.loss,
+            settings.online,
+            context,
+            lower_bound(scenario).bound_s,
+        )
+        return choose(
+            case,
+            outcome,
+            contraction=settings.contraction,
+            trimming=settings.trimming,
+            details={"preset": self.preset, "branches": list(chosen)},
+        )
+
+    def network(self, dim: int, seed: int) -> Dgcn:
+        """The network with the weights to begin from."""
+        settings = self.settings
+        shape, residual, dropout = Shape(dim), settings.residual, settings.dropout
+        if self.weights == RANDOM:
+            return random_network(shape, seed, residual=residual, dropout=dropout)
+        shipped = self.weights == PRETRAINED
+        path = weight_file(self.preset, dim) if shipped else Path(self.weights)
+        return load_network(path, shape, residual=residual, dropout=dropout)
+
+
+def _kernel(hops: DamageHops, chosen: Sequence[int], settings: Settings) -> Kernel:
+    blocks = mdag_blocks(hops, chosen)
+    if settings.gco == "ordinary":
+        return ordinary_kernel(blocks)
+    return bipartite_kernel(blocks, settings.epsilon, settings.epsilon_share)
+
+
+def _branches(
+    given: Sequence[int] | str | None, preset: tuple[int, ...] | None
+) -> tuple[int, ...] | None:
+    if given is None:
+        return preset
+    if isinstance(given, str):
+        if given != "rule":
+            raise InvalidParameter("branches", given, "'rule' or whole numbers of at least 1")
+        return None
+    return tuple(given)
+
+
+def _changed(base: _Part, **values: Any) -> _Part:
+    """The dataclass with those values replaced that are given."""
+    return replace(base, **{name: value for name, value in values.items() if value is not None})

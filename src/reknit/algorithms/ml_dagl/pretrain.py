@@ -1,0 +1,177 @@
+"""Pre-training: weights from which a few online iterations give a good connected solution.
+
+Every step draws a batch of random scenarios (layout, size, damage and branch), lets each make
+`inner_iterations` online iterations of its own from the shared weights, and moves the shared
+weights along the mean of the gradients seen in the second half of them (first-order
+meta-learning). Without inner iterations this is ordinary training.
+
+A step depends on the seed and its number alone, and a checkpoint holds weights, optimiser and
+step, so a run that is killed and resumed ends with the weights of one that was not.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reknit.algorithms.base import Progress, silent
+from reknit.algorithms.certified.bounds import emst_bound
+from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.loss import judge
+from reknit.algorithms.learning.weights import save_weights
+from reknit.algorithms.ml_dagl.attention import DamageHops, Kernel, bipartite_kernel, mdag_blocks
+from reknit.algorithms.ml_dagl.checkpoint import Checkpoint
+from reknit.algorithms.ml_dagl.model import tensor_shapes
+from reknit.algorithms.ml_dagl.network import Dgcn
+from reknit.algorithms.ml_dagl.recipe import PretrainConfig
+from reknit.algorithms.ml_dagl.start import start_as_identity
+from reknit.algorithms.ml_dagl.validation import Validation
+from reknit.files import output_folder
+from reknit.types import JsonDict
+
+_EASY_M = 30.0
+"""Added to a case's bound before its loss is divided by it, so that no case counts for too much."""
+
+
+def pretrain(
+    config: PretrainConfig,
+    out_dir: str | Path,
+    progress: Progress = silent,
+    *,
+    stop_after: int | None = None,
+) -> Path:
+    """Train, or go on training, in a folder; returns the path of the weights.
+
+    The folder holds ``checkpoint.safetensors`` on the way and in the end the weights with their
+    manifest, which also has the loss curve and the validation curve.
+
+    stop_after  return after so many steps, with a checkpoint to resume from.
+    """
+    folder = output_folder(Path(out_dir))
+    run = Checkpoint.resume(folder, config) or _begin(config)
+    network = Dgcn(config.shape, residual=config.settings.residual)
+    network.load_state_dict(run.weights)
+    optimizer = torch.optim.Adam(network.parameters(), lr=1.0, betas=(0.9, 0.99), fused=True)
+    run.restore(optimizer, network)
+    validation = Validation.of(config) if config.validate_every else None
+    started_s = time.perf_counter() - run.trained_s
+    last = config.steps if stop_after is None else min(config.steps, stop_after)
+    while True:
+        due = validation is not None and run.step % config.validate_every == 0
+        if validation is not None and (due or run.step == config.steps):
+            run.record_validation(validation.look(network))
+        if run.step % config.checkpoint_every == 0 or run.step >= last:
+            run.trained_s = time.perf_counter() - started_s
+            run.capture(optimizer, network)
+            run.save(folder, config)
+        if run.step >= last:
+            break
+        for group in optimizer.param_groups:
+            group["lr"] = config.rate(run.step)
+        run.losses.append(_step(config, network, optimizer, run.step))
+        run.step += 1
+        progress(run.step / config.steps, f"step {run.step}: loss {run.losses[-1]:.3f}")
+    return export(run, config, folder)
+
+
+def export(run: Checkpoint, config: PretrainConfig, folder: Path) -> Path:
+    """Write the weights of a run, as they are now, with their manifest."""
+    path = folder / f"{config.preset}-{config.shape.dim}d.safetensors"
+    weights = {name: run.weights[name] for name in tensor_shapes(config.shape)}
+    save_weights(path, weights, _facts(run, config))
+    return path
+
+
+def _begin(config: PretrainConfig) -> Checkpoint:
+    generator = torch.Generator().manual_seed(config.seed)
+    network = Dgcn(config.shape, generator=generator)
+    if config.start == "identity":
+        start_as_identity(network, generator)
+    return Checkpoint({name: one.clone() for name, one in network.state_dict().items()})
+
+
+def _step(
+    config: PretrainConfig, network: Dgcn, optimizer: torch.optim.Optimizer, step: int
+) -> float:
+    """One update of the shared weights; returns the mean loss after the inner iterations."""
+    total = [torch.zeros_like(one) for one in network.parameters()]
+    losses = []
+    for item in range(config.batch):
+        rng = np.random.default_rng([config.seed, step, item])
+        losses.append(_learn(config, network, rng, total))
+    for one, gradient in zip(network.parameters(), total, strict=True):
+        one.grad = gradient / config.batch
+    optimizer.step()
+    return float(np.mean(losses))
+
+
+def _learn(
+    config: PretrainConfig, network: Dgcn, rng: np.random.Generator, total: list[Tensor]
+) -> float:
+    """Add the gradients of one scenario to `total`; returns its last relative loss."""
+    scenario = config.curriculum.draw(rng)
+    case = Case.of(scenario)
+    kernel = _draw_kernel(config, DamageHops.of(scenario), rng)
+    dropout = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
+    bound_m = float(scenario.max_speed_mps.max()) * emst_bound(scenario).bound_s
+    scale_m = bound_m + _EASY_M
+    own = copy.deepcopy(network) if config.inner_iterations else network
+    own.dropout = config.settings.dropout
+    online = config.settings.online
+    inner = torch.optim.Adam(
+        own.parameters(), lr=online.learning_rate, betas=online.betas, fused=True
+    )
+    count = config.inner_iterations + 1
+    late = range(count // 2, count)
+    for number in range(count):
+        for group in inner.param_groups:
+            group["lr"] = online.rate(number, config.inner_iterations)
+        judged = judge(own(case.unit, kernel, dropout), case, config.settings.loss)
+        loss = judged.loss.sum() / scale_m
+        gradients = torch.autograd.grad(loss, list(own.parameters()))
+        for sum_, one, gradient in zip(total, own.parameters(), gradients, strict=True):
+            if number in late:
+                sum_.add_(gradient, alpha=1.0 / len(late))
+            one.grad = gradient
+        if number + 1 < count:
+            inner.step()
+    return float(loss.detach()) / len(judged.subnets)
+
+
+def _draw_kernel(config: PretrainConfig, hops: DamageHops, rng: np.random.Generator) -> Kernel:
+    most = hops.branch_count
+    every = tuple(range(1, most + 1))
+    chosen = every if config.all_branches else (int(rng.integers(1, most + 1)),)
+    settings = config.settings
+    return bipartite_kernel(mdag_blocks(hops, chosen), settings.epsilon, settings.epsilon_share)
+
+
+def _facts(run: Checkpoint, config: PretrainConfig) -> JsonDict:
+    return {
+        "preset": config.preset,
+        "recipe": asdict(config),
+        "steps_trained": run.step,
+        "trained_s": round(run.trained_s, 1),
+        "threads": torch.get_num_threads(),
+        "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
+        "loss_curve": _thinned(run.losses),
+        "validation_curve": run.validations,
+    }
+
+
+def _thinned(losses: list[float], points: int = 100) -> list[list[float]]:
+    """The loss curve as (step, mean loss since the last point)."""
+    parts = np.array_split(np.asarray(losses), min(points, max(1, len(losses))))
+    ends = np.cumsum([len(part) for part in parts])
+    return [
+        [int(end), round(float(part.mean()), 4)]
+        for end, part in zip(ends, parts, strict=True)
+        if len(part)
+    ]

@@ -1,0 +1,93 @@
+"""The switches of ML-DAGL, checked, and its two presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reknit.algorithms.learning.loss import LossRule
+from reknit.algorithms.learning.online import OnlineRule
+from reknit.algorithms.ml_dagl.attention import EPSILON_RULES
+from reknit.errors import InvalidParameter, UnknownName
+
+GCO = ("bipartite", "ordinary")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides a plan but the weights, the case and the seed.
+
+    loss            the loss of eq. (loss1) or its relaxation.
+    online          the online iterations.
+    epsilon         eps of the B-GCO: "uavs" (1/N), "norm" (`epsilon_share` of the bound of
+                    Prop. 1, branch by branch), or a number.
+    branches        the dilation sizes k; None: 1 to K by eq. (K).
+    gco             "bipartite" (B-GCO) or "ordinary", for the ablation.
+    residual        the blocks' skip connections, for the ablation.
+    dropout         between blocks, also during online iterations.
+    contraction     contract what is not connected, with the contracted original positions
+                    always a candidate.
+    trimming        end the plan where it reconnects the swarm.
+    """
+
+    loss: LossRule
+    online: OnlineRule
+    epsilon: str | float = "uavs"
+    epsilon_share: float = 0.99
+    branches: tuple[int, ...] | None = None
+    gco: str = "bipartite"
+    residual: bool = True
+    dropout: float = 0.0
+    contraction: bool = True
+    trimming: bool = True
+
+    def __post_init__(self) -> None:
+        if self.gco not in GCO:
+            raise UnknownName("gco", self.gco, GCO)
+        if isinstance(self.epsilon, str):
+            if self.epsilon not in EPSILON_RULES:
+                raise UnknownName("epsilon", self.epsilon, EPSILON_RULES)
+        elif not (np.isfinite(self.epsilon) and self.epsilon > 0):
+            raise InvalidParameter("epsilon", self.epsilon, f"above 0, or one of {EPSILON_RULES}")
+        if not 0 < self.epsilon_share < 1:
+            raise InvalidParameter("epsilon_share", self.epsilon_share, "between 0 and 1")
+        if not 0 <= self.dropout < 1:
+            raise InvalidParameter("dropout", self.dropout, "at least 0 and below 1")
+        if self.branches is not None and not _are_hops(self.branches):
+            allowed = "None or different whole numbers of at least 1"
+            raise InvalidParameter("branches", self.branches, allowed)
+
+
+def _are_hops(branches: tuple[int, ...]) -> bool:
+    whole = all(isinstance(k, (int, np.integer)) and k >= 1 for k in branches)
+    return whole and 0 < len(branches) == len(set(branches))
+
+
+PAPER = Settings(
+    loss=LossRule(connectivity="count", weight=1000.0),
+    online=OnlineRule(iterations=50, learning_rate=1e-4),
+    epsilon="uavs",
+    dropout=0.1,
+    contraction=False,
+    trimming=False,
+)
+"""Section IV and Section V-A to the letter."""
+
+DEFAULT = Settings(
+    loss=LossRule(connectivity="excess", weight=1.0, power=12.0, margin=0.003),
+    online=OnlineRule(
+        iterations=50,
+        learning_rate=5e-5,
+        final_share=0.1,
+        betas=(0.9, 0.99),
+        keep=((0, 2), (8, 1)),
+        patience=15,
+        solutions=4,
+    ),
+    epsilon="norm",
+    epsilon_share=0.2,
+)
+"""The same network, made the most of."""
+
+PRESETS = {"default": DEFAULT, "paper": PAPER}

@@ -1,0 +1,137 @@
+"""The online iterations, with a network so simple that every step can be followed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+import reknit
+from reknit.algorithms.base import Budget, Context
+from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.loss import LossRule
+from reknit.algorithms.learning.online import OnlineRule, Outcome, iterate
+from reknit.errors import InvalidParameter
+
+RULE = LossRule("excess", weight=10.0)
+
+
+def _case() -> Case:
+    """Two UAVs 200 m apart: connected once they are within 120 m, 4 s away at best."""
+    return Case.of(reknit.Scenario([[0.0, 0.0], [200.0, 0.0]]))
+
+
+class _Pull:
+    """Branch b moves both UAVs towards the middle by its own number, b's first guess."""
+
+    def __init__(self, case: Case, first: Sequence[float]) -> None:
+        self.case = case
+        self.pull = torch.tensor(first, requires_grad=True)
+        self.asked: list[tuple[int, ...]] = []
+
+    def __call__(self, active: Sequence[int]) -> Tensor:
+        self.asked.append(tuple(active))
+        return self.case.start * (1.0 - self.pull[list(active)])[:, None, None]
+
+
+def _iterate(network: _Pull, rule: OnlineRule, **rest: object) -> Outcome:
+    branches = len(network.pull)
+    context = rest.pop("context", Context())
+    return iterate(network, [network.pull], branches, network.case, RULE, rule, context, **rest)  # type: ignore[arg-type]
+
+
+def test_the_best_output_is_kept() -> None:
+    """Of all connected outputs over iterations and branches the fastest is returned."""
+    network = _Pull(_case(), [0.9, 0.6])
+    outcome = _iterate(network, OnlineRule(iterations=30, learning_rate=0.01, solutions=99))
+    best = outcome.solutions[0]
+    assert best.branch == 1
+    assert best.time_s == min(one.time_s for one in outcome.solutions)
+    assert 4.0 <= best.time_s < 4.2
+    assert best.subnets == 1
+
+
+def test_iterations_count_updates() -> None:
+    """So many updates are made, and the output after the last one is seen too."""
+    network = _Pull(_case(), [0.0])
+    outcome = _iterate(network, OnlineRule(iterations=7, learning_rate=1e-3))
+    assert outcome.iterations == 7
+    assert len(outcome.losses_m) == len(network.asked) == 8
+    assert outcome.stop == "iterations"
+    assert outcome.solutions == []
+    assert outcome.nearest is not None
+    assert outcome.nearest.iteration == 7
+
+
+def test_losing_branches_are_dropped() -> None:
+    """After a first look at all, only the best two go on, and later only the best one."""
+    network = _Pull(_case(), [0.0, 0.38, 0.8, 0.45])
+    rule = OnlineRule(iterations=4, learning_rate=1e-4, keep=((0, 2), (2, 1)))
+    _iterate(network, rule)
+    assert network.asked == [(0, 1, 2, 3), (1, 3), (1, 3), (3,), (3,), (3,)]
+
+
+def test_a_solution_of_a_dropped_branch_is_not_forgotten() -> None:
+    """A connected output counts even if its branch does not go on."""
+    network = _Pull(_case(), [0.9, 0.399])
+    outcome = _iterate(network, OnlineRule(iterations=0, keep=((0, 1),)))
+    assert [one.branch for one in outcome.solutions] == [0]
+
+
+def test_stops_when_the_bound_is_reached() -> None:
+    """A solution at the bound ends the iterations at once."""
+    network = _Pull(_case(), [0.40001])
+    outcome = _iterate(network, OnlineRule(iterations=50), bound_s=4.0)
+    assert outcome.stop == "bound"
+    assert outcome.iterations == 0
+
+
+def test_stops_when_progress_ends() -> None:
+    """Without improvement for `patience` iterations there is no point in going on."""
+    network = _Pull(_case(), [0.0])
+    outcome = _iterate(network, OnlineRule(iterations=50, learning_rate=1e-12, patience=5))
+    assert outcome.stop == "progress"
+    assert outcome.iterations == 5
+
+
+def test_stops_at_the_deadline() -> None:
+    """A budget that is over leaves what the first look found."""
+    network = _Pull(_case(), [0.5])
+    outcome = _iterate(network, OnlineRule(iterations=50), context=Context(budget=Budget(0.0)))
+    assert outcome.stop == "deadline"
+    assert outcome.iterations == 0
+    assert len(outcome.solutions) == 1
+
+
+def test_progress_is_told() -> None:
+    """The listener hears a rising share of the work."""
+    heard: list[float] = []
+    context = Context(progress=lambda fraction, message: heard.append(fraction))
+    _iterate(_Pull(_case(), [0.5]), OnlineRule(iterations=4), context=context)
+    assert heard == [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
+def test_learning_rate_falls_linearly() -> None:
+    """From the full rate at the first iteration to its share at the end."""
+    rule = OnlineRule(learning_rate=1e-3, final_share=0.2)
+    rates = [rule.rate(step, 4) for step in range(5)]
+    np.testing.assert_allclose(rates, [1e-3, 8e-4, 6e-4, 4e-4, 2e-4])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"iterations": -1},
+        {"learning_rate": 0.0},
+        {"final_share": float("inf")},
+        {"keep": ((0, 0),)},
+        {"patience": 0},
+    ],
+)
+def test_wrong_rules_are_refused(values: dict[str, object]) -> None:
+    """Each wrong value gets a typed error."""
+    with pytest.raises(InvalidParameter):
+        OnlineRule(**values)  # type: ignore[arg-type]
