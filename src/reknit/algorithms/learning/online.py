@@ -15,7 +15,7 @@ from torch import Tensor
 
 from reknit.algorithms.base import Context
 from reknit.algorithms.learning.case import Case
-from reknit.algorithms.learning.loss import Judged, LossRule, judge
+from reknit.algorithms.learning.loss import Judged, Objective
 from reknit.errors import InvalidParameter
 from reknit.plans.status import OPTIMALITY_GAP
 from reknit.types import FloatArray
@@ -120,7 +120,7 @@ def iterate(
     parameters: Iterable[Tensor],
     branches: int,
     case: Case,
-    loss_rule: LossRule,
+    objective: Objective,
     rule: OnlineRule,
     context: Context,
     bound_s: float = 0.0,
@@ -130,14 +130,14 @@ def iterate(
     active = list(range(branches))
     if _kept(rule, 0, branches) < branches:
         with torch.no_grad():
-            judged = judge(forward(active), case, loss_rule)
+            judged = objective(forward(active), case)
         outcome.see(judged, active, rule.solutions)
         outcome.losses_m.clear()
         active = _lowest(judged, active, _kept(rule, 0, branches))
     optimizer = torch.optim.Adam(parameters, lr=rule.learning_rate, betas=rule.betas, fused=True)
     clock = _Patience(rule.patience)
     while True:
-        judged = judge(forward(active), case, loss_rule)
+        judged = objective(forward(active), case)
         outcome.see(judged, active, rule.solutions)
         fraction = outcome.iterations / max(1, rule.iterations)
         best = outcome.solutions[0].time_s if outcome.solutions else np.inf
