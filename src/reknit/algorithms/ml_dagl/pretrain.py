@@ -2,8 +2,9 @@
 
 Every step draws a batch of random scenarios (layout, size, damage and branch), lets each make
 `inner_iterations` online iterations of its own from the shared weights, and moves the shared
-weights along the mean of the gradients seen in the second half of them (first-order
-meta-learning). Without inner iterations this is ordinary training.
+weights a share of the way towards the mean of where the scenarios went (Reptile). So what is
+learned is what the planner does at run time: to be a short way from good solutions. Without
+inner iterations this is ordinary training by Adam, as the paper's.
 
 A step depends on the seed and its number alone, and a checkpoint holds weights, optimiser and
 step, so a run that is killed and resumed ends with the weights of one that was not.
@@ -56,9 +57,9 @@ def pretrain(
     """
     folder = output_folder(Path(out_dir))
     run = Checkpoint.resume(folder, config) or _begin(config)
-    network = Dgcn(config.shape, residual=config.settings.residual)
+    network = Dgcn(config.shape, residual=config.settings.residual, dropout=config.settings.dropout)
     network.load_state_dict(run.weights)
-    optimizer = torch.optim.Adam(network.parameters(), lr=1.0, betas=(0.9, 0.99), fused=True)
+    optimizer = _optimizer(config, network)
     run.restore(optimizer, network)
     validation = Validation.of(config) if config.validate_every else None
     started_s = time.perf_counter() - run.trained_s
@@ -97,17 +98,24 @@ def _begin(config: PretrainConfig) -> Checkpoint:
     return Checkpoint({name: one.clone() for name, one in network.state_dict().items()})
 
 
+def _optimizer(config: PretrainConfig, network: Dgcn) -> torch.optim.Optimizer:
+    """Plain steps for Reptile, whose differences have the right size already; else Adam."""
+    if config.inner_iterations:
+        return torch.optim.SGD(network.parameters(), lr=1.0)
+    return torch.optim.Adam(network.parameters(), lr=1.0, fused=True)
+
+
 def _step(
     config: PretrainConfig, network: Dgcn, optimizer: torch.optim.Optimizer, step: int
 ) -> float:
-    """One update of the shared weights; returns the mean loss after the inner iterations."""
+    """One update of the shared weights; returns the mean relative loss that was left."""
     total = [torch.zeros_like(one) for one in network.parameters()]
     losses = []
     for item in range(config.batch):
         rng = np.random.default_rng([config.seed, step, item])
         losses.append(_learn(config, network, rng, total))
-    for one, gradient in zip(network.parameters(), total, strict=True):
-        one.grad = gradient / config.batch
+    for one, direction in zip(network.parameters(), total, strict=True):
+        one.grad = direction / config.batch
     optimizer.step()
     return float(np.mean(losses))
 
@@ -115,34 +123,35 @@ def _step(
 def _learn(
     config: PretrainConfig, network: Dgcn, rng: np.random.Generator, total: list[Tensor]
 ) -> float:
-    """Add the gradients of one scenario to `total`; returns its last relative loss."""
+    """Add what one scenario says to `total`; returns its last relative loss.
+
+    That is the way from its own weights back to the shared ones, or its gradient.
+    """
     scenario = config.curriculum.draw(rng)
     case = Case.of(scenario)
     kernel = _draw_kernel(config, DamageHops.of(scenario), rng)
     dropout = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
     bound_m = float(scenario.max_speed_mps.max()) * emst_bound(scenario).bound_s
     scale_m = bound_m + _EASY_M
-    own = copy.deepcopy(network) if config.inner_iterations else network
-    own.dropout = config.settings.dropout
-    online = config.settings.online
-    inner = torch.optim.Adam(
-        own.parameters(), lr=online.learning_rate, betas=online.betas, fused=True
-    )
-    count = config.inner_iterations + 1
-    late = range(count // 2, count)
-    for number in range(count):
-        for group in inner.param_groups:
-            group["lr"] = online.rate(number, config.inner_iterations)
-        judged = judge(own(case.unit, kernel, dropout), case, config.settings.loss)
-        loss = judged.loss.sum() / scale_m
-        gradients = torch.autograd.grad(loss, list(own.parameters()))
-        for sum_, one, gradient in zip(total, own.parameters(), gradients, strict=True):
-            if number in late:
-                sum_.add_(gradient, alpha=1.0 / len(late))
-            one.grad = gradient
-        if number + 1 < count:
-            inner.step()
-    return float(loss.detach()) / len(judged.subnets)
+    rule, online = config.settings.loss, config.settings.online
+    if config.inner_iterations:
+        own = copy.deepcopy(network)
+        own_optimizer = torch.optim.Adam(own.parameters(), betas=online.betas, fused=True)
+        for number in range(config.inner_iterations):
+            for group in own_optimizer.param_groups:
+                group["lr"] = online.rate(number, config.inner_iterations)
+            own_optimizer.zero_grad()
+            judged = judge(own(case.unit, kernel, dropout), case, rule)
+            judged.loss.sum().backward()  # type: ignore[no-untyped-call]
+            own_optimizer.step()
+        for sum_, shared, moved in zip(total, network.parameters(), own.parameters(), strict=True):
+            sum_ += shared.detach() - moved.detach()
+    else:
+        judged = judge(network(case.unit, kernel, dropout), case, rule)
+        gradients = torch.autograd.grad(judged.loss.sum() / scale_m, list(network.parameters()))
+        for sum_, gradient in zip(total, gradients, strict=True):
+            sum_ += gradient
+    return float(judged.loss.detach().mean()) / scale_m
 
 
 def _draw_kernel(config: PretrainConfig, hops: DamageHops, rng: np.random.Generator) -> Kernel:

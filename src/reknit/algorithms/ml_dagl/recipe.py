@@ -22,8 +22,11 @@ class PretrainConfig:
     steps               updates of the shared weights.
     batch               scenarios per update.
     all_branches        every branch of a scenario at once, instead of one drawn at random.
-    inner_iterations    online iterations each scenario makes before its last gradient.
-    learning_rate       of Adam; rises over `warmup` steps, falls to `final_share` by the end.
+    inner_iterations    0: ordinary training by Adam. Otherwise each scenario makes so many
+                        online iterations of its own from the shared weights, which then move
+                        towards the mean of where the scenarios went (Reptile).
+    learning_rate       of Adam, or the share of the way that the shared weights move; rises
+                        over `warmup` steps and falls to `final_share` of itself by the end.
     start               "identity" (see `start`) or "random".
     validate_every      steps between two looks at the validation set; 0: never.
     checkpoint_every    steps between two checkpoints.
@@ -34,18 +37,18 @@ class PretrainConfig:
     shape: Shape
     curriculum: Curriculum
     seed: int = 1
-    steps: int = 5_000
-    batch: int = 8
+    steps: int = 400
+    batch: int = 4
     all_branches: bool = False
-    inner_iterations: int = 4
-    learning_rate: float = 3e-4
-    final_share: float = 0.05
-    warmup: int = 20
+    inner_iterations: int = 15
+    learning_rate: float = 0.15
+    final_share: float = 0.2
+    warmup: int = 1
     start: str = "identity"
-    validate_every: int = 500
-    checkpoint_every: int = 100
+    validate_every: int = 50
+    checkpoint_every: int = 10
     validation: tuple[tuple[int, int], ...] = ((50, 25), (200, 100), (200, 150))
-    validation_cases: int = 4
+    validation_cases: int = 3
     validation_iterations: tuple[int, ...] = field(default=(0, 5, 20))
 
     def __post_init__(self) -> None:
@@ -94,5 +97,6 @@ def paper_recipe(dim: int = 2) -> PretrainConfig:
         final_share=1.0,
         warmup=1,
         start="random",
-        validate_every=100,
+        validate_every=250,
+        validation_cases=2,
     )

@@ -75,10 +75,10 @@ PAPER = Settings(
 """Section IV and Section V-A to the letter."""
 
 DEFAULT = Settings(
-    loss=LossRule(connectivity="excess", weight=1.0, power=12.0, margin=0.003),
+    loss=LossRule(connectivity="excess", weight=1.0, power=10.0, margin=0.003),
     online=OnlineRule(
         iterations=50,
-        learning_rate=5e-5,
+        learning_rate=7e-5,
         final_share=0.1,
         betas=(0.9, 0.99),
         keep=((0, 2), (8, 1)),
@@ -86,7 +86,7 @@ DEFAULT = Settings(
         solutions=4,
     ),
     epsilon="norm",
-    epsilon_share=0.2,
+    epsilon_share=0.1,
 )
 """The same network, made the most of."""
 

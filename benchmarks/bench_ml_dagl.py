@@ -1,0 +1,181 @@
+"""Speed and memory of ML-DAGL, as ratios that mean the same on every machine.
+
+    python benchmarks/bench_ml_dagl.py [--repeats 7] [--quick]
+
+Times are medians with the smallest and largest of the repeats in brackets. One online iteration
+is compared with the time its floating-point operations would take at the speed of a large matrix
+product (sgemm) measured in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+import reknit
+from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.loss import judge
+from reknit.algorithms.ml_dagl.attention import DamageHops, Kernel, bipartite_kernel, mdag_blocks
+from reknit.algorithms.ml_dagl.network import Shape
+from reknit.algorithms.ml_dagl.planner import MlDagl
+from reknit.scenario.scenario import Scenario
+
+SEED = 950_000
+SGEMM = 2048
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of several repeats."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The middle one."""
+        return statistics.median(self.seconds)
+
+    def __str__(self) -> str:
+        low, high = min(self.seconds), max(self.seconds)
+        return f"{self.median:8.4f} s [{low:.4f} .. {high:.4f}]"
+
+
+def timed(work: Callable[[], object], repeats: int) -> Timing:
+    """Run once to warm up, then time so many repeats."""
+    work()
+    found = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - started)
+    return Timing(tuple(found))
+
+
+def sgemm_flops_per_s(repeats: int) -> float:
+    """Speed of a large float32 matrix product on this machine, now."""
+    left, right = torch.rand(SGEMM, SGEMM), torch.rand(SGEMM, SGEMM)
+    return float(2.0 * SGEMM**3 / timed(lambda: left @ right, repeats).median)
+
+
+def iteration_flops(shape: Shape, branches: int, survivors: int, lost: int) -> float:
+    """Operations of one forward and backward pass, from the formula of a layer.
+
+    A layer is ``S X W``: 2 K N d_in d_out for the weights, and for the kernel in bipartite
+    blocks 4 K N_R N_D d, with d the narrower side. Backward, the gradient of the weights costs
+    one more product and that of the features one more of each; the first layer needs none.
+    """
+    nodes = survivors + lost
+    total = 0.0
+    for number, (wide_in, wide_out) in enumerate(shape.layer_sizes):
+        product = 2.0 * branches * nodes * wide_in * wide_out
+        kernel = 4.0 * branches * survivors * lost * min(wide_in, wide_out)
+        total += 2.0 * product + kernel + (product + kernel if number else 0.0)
+    return total
+
+
+def kernels(scenario: Scenario, chosen: Sequence[int] | None = None) -> Kernel:
+    """MBDA: hops, blocks and kernels."""
+    hops = DamageHops.of(scenario)
+    ks = chosen or range(1, hops.branch_count + 1)
+    return bipartite_kernel(mdag_blocks(hops, ks), "norm", 0.2)
+
+
+def bench_iteration(scenario: Scenario, branches: int, repeats: int, speed: float) -> None:
+    """One online iteration against its operations, and where its time goes."""
+    planner = MlDagl()
+    network = planner.network(scenario.dim, 0)
+    case, loss = Case.of(scenario), planner.settings.loss
+    kernel = kernels(scenario, range(1, branches + 1))
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-6, fused=True)
+    spent = {"forward": 0.0, "loss and EMST": 0.0, "backward": 0.0, "optimiser": 0.0}
+
+    def iteration() -> None:
+        marks = [time.perf_counter()]
+        output = network(case.unit, kernel)
+        marks.append(time.perf_counter())
+        judged = judge(output, case, loss)
+        marks.append(time.perf_counter())
+        optimizer.zero_grad()
+        judged.loss.sum().backward()  # type: ignore[no-untyped-call]
+        marks.append(time.perf_counter())
+        optimizer.step()
+        marks.append(time.perf_counter())
+        for name, begin, end in zip(spent, marks, marks[1:], strict=False):
+            spent[name] += end - begin
+
+    timing = timed(iteration, repeats)
+    lost = len(scenario.destroyed)
+    flops = iteration_flops(Shape(scenario.dim), branches, scenario.uavs - lost, lost)
+    ratio = timing.median / (flops / speed)
+    share = ", ".join(f"{name} {part / sum(spent.values()):.0%}" for name, part in spent.items())
+    print(f"  iteration N={scenario.uavs} K={branches}: {timing}")
+    print(f"    {flops / 1e9:.2f} Gflop; {ratio:.2f} x the time at sgemm speed (allowed 1.6)")
+    print(f"    {share}")
+
+
+def bench_plan(uavs: int, repeats: int, allowed_s: float) -> None:
+    """The whole plan, imports and model loading apart."""
+    times, made = [], []
+    reknit.plan(reknit.generate(uavs, uavs // 2, SEED, split=True), "ml-dagl", iterations=0)
+    for number in range(repeats):
+        scenario = reknit.generate(uavs, uavs // 2, SEED + number, split=True)
+        reknit.lower_bound(scenario)
+        plan = reknit.plan(scenario, "ml-dagl")
+        times.append(plan.compute_s)
+        made.append(plan.details["iterations"])
+    timing = Timing(tuple(times))
+    worst = max(times)
+    print(f"  plan N={uavs}: {timing}, {statistics.mean(made):.0f} iterations")
+    print(f"    slowest {worst / allowed_s:.2f} x the allowed {allowed_s:g} s")
+
+
+_MEMORY = """
+import json, resource, sys, reknit
+scenario = reknit.generate(200, 100, {seed}, split=True)
+plan = reknit.plan(scenario, "ml-dagl")
+print(json.dumps(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+"""
+
+
+def bench_memory() -> None:
+    """Peak memory of a fresh process that plans once at N=200, all included."""
+    command = [sys.executable, "-c", _MEMORY.format(seed=SEED)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    peak_mib = json.loads(done.stdout.splitlines()[-1])
+    print(f"  peak memory N=200: {peak_mib:.0f} MiB; {peak_mib / 513:.2f} x the allowed 513")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="leave N=1000 plans out")
+    chosen = parser.parse_args()
+    repeats: int = chosen.repeats
+    print(f"ML-DAGL on {torch.get_num_threads()} threads, torch {torch.__version__}")
+    speed = sgemm_flops_per_s(repeats)
+    print(f"  sgemm {SGEMM}: {speed / 1e9:.0f} Gflop/s")
+    medium = reknit.generate(200, 100, SEED, split=True)
+    large = reknit.generate(1000, 500, SEED, split=True)
+    assert large.links.any()  # links are part of the scenario, not of the attention
+    mbda = timed(lambda: kernels(large), repeats)
+    print(f"  MBDA N=1000: {mbda}; {mbda.median / 0.2:.2f} x the allowed 0.2 s")
+    for branches in (1, 2, 8):
+        bench_iteration(medium, branches, repeats, speed)
+    bench_iteration(large, 1, repeats, speed)
+    bench_plan(200, repeats, 1.5)
+    if not chosen.quick:
+        bench_plan(1000, max(2, repeats // 2), 10.0)
+    bench_memory()
+
+
+if __name__ == "__main__":
+    main()
