@@ -67,8 +67,8 @@ class Demd:
     hidden: int = 500
     dropout: float = 0.1
     learning_rate: float = 1e-4
-    iterations: int = 1000
-    patience: int | None = 200
+    iterations: int = 300
+    patience: int | None = 50
     keep: tuple[tuple[int, int], ...] = ()
     connectivity: str = "count"
     penalty: float = 1000.0
