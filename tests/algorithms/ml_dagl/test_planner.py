@@ -40,10 +40,20 @@ def test_the_same_seed_gives_the_same_plan() -> None:
     """Targets are equal to the last bit, dropout included."""
     scenario = _scenario()
     for preset in ("default", "paper"):
-        plans = [reknit.plan(scenario, "ml-dagl", seed=3, preset=preset, iterations=4)] * 1
-        plans.append(reknit.plan(scenario, "ml-dagl", seed=3, preset=preset, iterations=4))
-        assert np.array_equal(plans[0].targets, plans[1].targets)
-        assert plans[0].details == plans[1].details
+        first, second = (
+            reknit.plan(scenario, "ml-dagl", seed=3, preset=preset, iterations=4) for _ in range(2)
+        )
+        assert np.array_equal(first.targets, second.targets)
+        assert first.details == second.details
+
+
+def test_another_seed_drops_other_features() -> None:
+    """Under the paper's dropout the seed decides the plan."""
+    scenario = _scenario()
+    first, second = (
+        reknit.plan(scenario, "ml-dagl", seed=seed, preset="paper", iterations=2) for seed in (1, 2)
+    )
+    assert not np.array_equal(first.targets, second.targets)
 
 
 def test_torch_global_state_is_left_alone() -> None:
@@ -199,6 +209,12 @@ def test_nothing_else_is_shipped() -> None:
     """The weights folder holds the listed files and no others."""
     names = {f"{preset}-{dim}d" for preset, dim in SHIPPED}
     assert {one.stem for one in WEIGHTS.iterdir()} == names
+
+
+def test_paper_weights_are_for_the_plane() -> None:
+    """The paper has no 3-D swarms, so its preset says that it ships no weights for them."""
+    with pytest.raises(InvalidParameter, match="3-D"):
+        reknit.plan(_scenario(dim=3), "ml-dagl", preset="paper")
 
 
 def test_a_foreign_weight_file_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from reknit.algorithms.learning.weights import check_tensors
 from reknit.algorithms.ml_dagl.model import tensor_shapes
-from reknit.algorithms.ml_dagl.network import Dgcn
+from reknit.algorithms.ml_dagl.network import Dgcn, Shape
 from reknit.algorithms.ml_dagl.recipe import PretrainConfig
 from reknit.errors import InvalidWeights
 from reknit.files import replacing
@@ -27,6 +27,7 @@ _MOMENTS = ("exp_avg", "exp_avg_sq")
 class Checkpoint:
     """Weights, the optimiser's moments, and what was seen so far."""
 
+    recipe: JsonDict
     weights: dict[str, Tensor]
     moments: dict[str, Tensor] = field(default_factory=dict)
     step: int = 0
@@ -57,10 +58,10 @@ class Checkpoint:
                 **{moment: self.moments[f"{moment}/{name}"].clone() for moment in _MOMENTS},
             }
 
-    def save(self, folder: Path, config: PretrainConfig) -> None:
+    def save(self, folder: Path) -> None:
         """Write the whole state, or nothing."""
         facts = {
-            "config": fingerprint(config),
+            "config": self.recipe,
             "step": self.step,
             "trained_s": self.trained_s,
             "losses": self.losses,
@@ -72,30 +73,41 @@ class Checkpoint:
             temporary.write_bytes(data)
 
     @staticmethod
-    def resume(folder: Path, config: PretrainConfig) -> Checkpoint | None:
-        """The run in a folder, if there is one; it must have the same recipe."""
+    def load(folder: Path) -> Checkpoint:
+        """The run in a folder."""
         path = folder / FILE
-        if not path.exists():
-            return None
         try:
             with safe_open(path, framework="pt") as file:
                 facts = json.loads(file.metadata()["run"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            run = Checkpoint(
+                facts["config"],
+                {name: one for name, one in tensors.items() if "/" not in name},
+                {name: one for name, one in tensors.items() if "/" in name},
+                facts["step"],
+                facts["trained_s"],
+                facts["losses"],
+                facts["validations"],
+            )
+            check_tensors(path, run.weights, tensor_shapes(run.shape))
         except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
             raise InvalidWeights(f"{path}: not a checkpoint ({error})") from error
-        if facts["config"] != fingerprint(config):
-            raise InvalidWeights(f"{path}: made by another recipe; use another folder")
-        weights = {name: one for name, one in tensors.items() if "/" not in name}
-        check_tensors(path, weights, tensor_shapes(config.shape))
-        moments = {name: one for name, one in tensors.items() if "/" in name}
-        return Checkpoint(
-            weights,
-            moments,
-            facts["step"],
-            facts["trained_s"],
-            facts["losses"],
-            facts["validations"],
-        )
+        return run
+
+    @staticmethod
+    def resume(folder: Path, config: PretrainConfig) -> Checkpoint | None:
+        """The run in a folder, if there is one; it must have the same recipe."""
+        if not (folder / FILE).exists():
+            return None
+        run = Checkpoint.load(folder)
+        if run.recipe != fingerprint(config):
+            raise InvalidWeights(f"{folder / FILE}: made by another recipe; use another folder")
+        return run
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the network in training."""
+        return Shape(**self.recipe["shape"])
 
 
 def fingerprint(config: PretrainConfig) -> JsonDict:

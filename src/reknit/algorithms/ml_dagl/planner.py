@@ -99,6 +99,8 @@ class MlDagl:
             contraction=self.contraction,
             trimming=self.trimming,
         )
+        if self.iterations is not None:
+            changed = replace(changed, row_updates=None)
         return replace(changed, branches=_branches(self.branches, base.branches))
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
@@ -107,18 +109,22 @@ class MlDagl:
         context.progress(0.0, "counting hops")
         hops = DamageHops.of(scenario)
         chosen = choose_hops(hops, settings.branches)
-        kernel = _kernel(hops, chosen, settings)
         case = Case.of(scenario)
         network = self.network(scenario.dim, context.seed)
         dropout = None
         if settings.dropout > 0:
             dropout = torch.Generator().manual_seed(context.seed)
-        whole = list(range(len(chosen)))
-        parts = {tuple(whole): kernel}
+        kernels: dict[tuple[int, ...], Kernel] = {}
 
         def forward(active: Sequence[int]) -> Tensor:
-            part = parts.setdefault(tuple(active), kernel.of_branches(active))
-            output: Tensor = network(case.unit, part, dropout)
+            if len(active) > 1 and not torch.is_grad_enabled():
+                # A look at all branches keeps nothing, so one at a time needs the least memory.
+                return torch.cat([forward([branch]) for branch in active])
+            key = tuple(active)
+            if key not in kernels:
+                kernels.clear()
+                kernels[key] = _kernel(hops, [chosen[branch] for branch in active], settings)
+            output: Tensor = network(case.unit, kernels[key], dropout)
             return output
 
         outcome = iterate(
@@ -127,7 +133,7 @@ class MlDagl:
             len(chosen),
             case,
             settings.loss,
-            settings.online,
+            settings.online_for(scenario.uavs),
             context,
             lower_bound(scenario).bound_s,
         )
@@ -147,6 +153,9 @@ class MlDagl:
             return random_network(shape, seed, residual=residual, dropout=dropout)
         shipped = self.weights == PRETRAINED
         path = weight_file(self.preset, dim) if shipped else Path(self.weights)
+        if shipped and not path.exists():
+            allowed = "'default', or weights of your own: the paper has no 3-D swarms"
+            raise InvalidParameter("preset", self.preset, allowed)
         return load_network(path, shape, residual=residual, dropout=dropout)
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.loss import judge
 from reknit.algorithms.learning.weights import save_weights
 from reknit.algorithms.ml_dagl.attention import DamageHops, Kernel, bipartite_kernel, mdag_blocks
-from reknit.algorithms.ml_dagl.checkpoint import Checkpoint
+from reknit.algorithms.ml_dagl.checkpoint import Checkpoint, fingerprint
 from reknit.algorithms.ml_dagl.model import tensor_shapes
 from reknit.algorithms.ml_dagl.network import Dgcn
 from reknit.algorithms.ml_dagl.recipe import PretrainConfig
@@ -71,7 +70,7 @@ def pretrain(
         if run.step % config.checkpoint_every == 0 or run.step >= last:
             run.trained_s = time.perf_counter() - started_s
             run.capture(optimizer, network)
-            run.save(folder, config)
+            run.save(folder)
         if run.step >= last:
             break
         for group in optimizer.param_groups:
@@ -79,14 +78,17 @@ def pretrain(
         run.losses.append(_step(config, network, optimizer, run.step))
         run.step += 1
         progress(run.step / config.steps, f"step {run.step}: loss {run.losses[-1]:.3f}")
-    return export(run, config, folder)
+    return export(run, folder)
 
 
-def export(run: Checkpoint, config: PretrainConfig, folder: Path) -> Path:
-    """Write the weights of a run, as they are now, with their manifest."""
-    path = folder / f"{config.preset}-{config.shape.dim}d.safetensors"
-    weights = {name: run.weights[name] for name in tensor_shapes(config.shape)}
-    save_weights(path, weights, _facts(run, config))
+def export(run: Checkpoint, folder: Path) -> Path:
+    """Write the weights of a run, as they are now, with their manifest.
+
+    With ``export(Checkpoint.load(folder), elsewhere)`` also those of a run that goes on.
+    """
+    path = folder / f"{run.recipe['preset']}-{run.shape.dim}d.safetensors"
+    weights = {name: run.weights[name] for name in tensor_shapes(run.shape)}
+    save_weights(path, weights, _facts(run))
     return path
 
 
@@ -95,7 +97,9 @@ def _begin(config: PretrainConfig) -> Checkpoint:
     network = Dgcn(config.shape, generator=generator)
     if config.start == "identity":
         start_as_identity(network, generator)
-    return Checkpoint({name: one.clone() for name, one in network.state_dict().items()})
+    return Checkpoint(
+        fingerprint(config), {name: one.clone() for name, one in network.state_dict().items()}
+    )
 
 
 def _optimizer(config: PretrainConfig, network: Dgcn) -> torch.optim.Optimizer:
@@ -162,10 +166,10 @@ def _draw_kernel(config: PretrainConfig, hops: DamageHops, rng: np.random.Genera
     return bipartite_kernel(mdag_blocks(hops, chosen), settings.epsilon, settings.epsilon_share)
 
 
-def _facts(run: Checkpoint, config: PretrainConfig) -> JsonDict:
+def _facts(run: Checkpoint) -> JsonDict:
     return {
-        "preset": config.preset,
-        "recipe": asdict(config),
+        "preset": run.recipe["preset"],
+        "recipe": run.recipe,
         "steps_trained": run.step,
         "trained_s": round(run.trained_s, 1),
         "threads": torch.get_num_threads(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from reknit.algorithms.ml_dagl.attention import EPSILON_RULES
 from reknit.errors import InvalidParameter, UnknownName
 
 GCO = ("bipartite", "ordinary")
+_LEAST_ITERATIONS = 10
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Settings:
     contraction     contract what is not connected, with the contracted original positions
                     always a candidate.
     trimming        end the plan where it reconnects the swarm.
+    row_updates     N times the iterations are at most this, so that large swarms do not wait
+                    too long; at least `_LEAST_ITERATIONS` all the same.
     """
 
     loss: LossRule
@@ -41,6 +44,7 @@ class Settings:
     dropout: float = 0.0
     contraction: bool = True
     trimming: bool = True
+    row_updates: int | None = None
 
     def __post_init__(self) -> None:
         if self.gco not in GCO:
@@ -57,6 +61,13 @@ class Settings:
         if self.branches is not None and not _are_hops(self.branches):
             allowed = "None or different whole numbers of at least 1"
             raise InvalidParameter("branches", self.branches, allowed)
+
+    def online_for(self, uavs: int) -> OnlineRule:
+        """The online iterations for a swarm of N UAVs."""
+        if self.row_updates is None:
+            return self.online
+        most = max(_LEAST_ITERATIONS, self.row_updates // uavs)
+        return replace(self.online, iterations=min(self.online.iterations, most))
 
 
 def _are_hops(branches: tuple[int, ...]) -> bool:
@@ -81,12 +92,13 @@ DEFAULT = Settings(
         learning_rate=7e-5,
         final_share=0.1,
         betas=(0.9, 0.99),
-        keep=((0, 2), (8, 1)),
+        keep=((0, 2), (6, 1)),
         patience=15,
         solutions=4,
     ),
     epsilon="norm",
     epsilon_share=0.1,
+    row_updates=40_000,
 )
 """The same network, made the most of."""
 
