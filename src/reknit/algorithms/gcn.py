@@ -57,8 +57,8 @@ class Gcn:
     hidden: int = 500
     dropout: float = 0.1
     learning_rate: float = 1e-4
-    iterations: int = 400
-    patience: int | None = 100
+    iterations: int = 100
+    patience: int | None = 50
     connectivity: str = "count"
     penalty: float = 1000.0
 

@@ -76,6 +76,12 @@ BUILT_IN = (
         extra="learn",
     ),
     Entry(
+        "cr-mgc",
+        "reknit.algorithms.cr_mgc.planner:CrMgc",
+        "graph convolution on an enlarged graph, from meta-learned weights",
+        extra="learn",
+    ),
+    Entry(
         "demd",
         "reknit.algorithms.demd:Demd",
         "embeds the destroyed neighbours, then multi-hop graph convolution",
