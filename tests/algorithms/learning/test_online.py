@@ -71,7 +71,8 @@ def test_losing_branches_are_dropped() -> None:
     network = _Pull(_case(), [0.0, 0.38, 0.8, 0.45])
     rule = OnlineRule(iterations=4, learning_rate=1e-4, keep=((0, 2), (2, 1)))
     _iterate(network, rule)
-    assert network.asked == [(0, 1, 2, 3), (1, 3), (1, 3), (3,), (3,), (3,)]
+    assert network.asked[:4] == [(0,), (1,), (2,), (3,)]
+    assert network.asked[4:] == [(1, 3), (1, 3), (3,), (3,), (3,)]
 
 
 def test_a_solution_of_a_dropped_branch_is_not_forgotten() -> None:
@@ -106,6 +107,16 @@ def test_stops_at_the_deadline() -> None:
     assert len(outcome.solutions) == 1
 
 
+def test_the_first_look_ends_at_the_deadline_too() -> None:
+    """Out of time from the start, one branch is looked at and no update is made."""
+    network = _Pull(_case(), [0.5, 0.6, 0.7])
+    rule = OnlineRule(iterations=50, keep=((0, 1),))
+    outcome = _iterate(network, rule, context=Context(budget=Budget(0.0)))
+    assert network.asked == [(0,)]
+    assert outcome.stop == "deadline"
+    assert len(outcome.solutions) == 1
+
+
 def test_progress_is_told() -> None:
     """The listener hears a rising share of the work."""
     heard: list[float] = []
@@ -117,8 +128,14 @@ def test_progress_is_told() -> None:
 def test_learning_rate_falls_linearly() -> None:
     """From the full rate at the first iteration to its share at the end."""
     rule = OnlineRule(learning_rate=1e-3, final_share=0.2)
-    rates = [rule.rate(step, 4) for step in range(5)]
+    rates = [rule.rate(_case(), step, 4) for step in range(5)]
     np.testing.assert_allclose(rates, [1e-3, 8e-4, 6e-4, 4e-4, 2e-4])
+
+
+def test_a_relative_rate_grows_with_the_need() -> None:
+    """Two UAVs 80 m too far apart in an area of 101 m must each go 40 m, and 20 m are added."""
+    rule = OnlineRule(learning_rate=1e-3, relative=True)
+    assert rule.rate(_case(), 0, 4) == pytest.approx(1e-3 * 60.0 / 101.0)
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,15 @@ def test_paper_preset_is_literal() -> None:
     assert not PAPER.trimming
 
 
+def test_iterations_depend_on_the_size_unless_given() -> None:
+    """Small swarms get more iterations than large ones; a number of one's own is kept."""
+    made = [MlDagl().settings.online_for(uavs).iterations for uavs in (20, 200, 1000)]
+    assert made == sorted(made, reverse=True)
+    assert made[0] > made[2] > 0
+    own = MlDagl(iterations=500).settings
+    assert {own.online_for(uavs).iterations for uavs in (20, 5000)} == {500}
+
+
 @pytest.mark.parametrize("lost", [0, 1])
 def test_hardly_any_loss(lost: int) -> None:
     """A swarm that was split before, with no or one destroyed UAV, is planned for too."""

@@ -56,11 +56,13 @@ def test_a_run_is_repeatable_and_depends_on_its_seed(tmp_path: Path) -> None:
     assert not _same(first, other)
 
 
-def test_a_run_that_stops_goes_on_as_if_it_had_not(tmp_path: Path) -> None:
-    """Stopped after 5 steps and resumed, the weights and both curves are the same."""
-    whole = pretrain(SMALL, tmp_path / "whole")
-    pretrain(SMALL, tmp_path / "parts", stop_after=5)
-    parts = pretrain(SMALL, tmp_path / "parts")
+@pytest.mark.parametrize(("inner", "rate"), [(2, 0.1), (0, 1e-3)])
+def test_a_run_that_stops_goes_on_as_if_it_had_not(tmp_path: Path, inner: int, rate: float) -> None:
+    """Stopped after 5 steps and resumed, Reptile and Adam end with the same weights and curves."""
+    config = replace(SMALL, inner_iterations=inner, learning_rate=rate)
+    whole = pretrain(config, tmp_path / "whole")
+    pretrain(config, tmp_path / "parts", stop_after=5)
+    parts = pretrain(config, tmp_path / "parts")
     assert _same(_weights(whole), _weights(parts))
     for fact in ("loss_curve", "validation_curve", "steps_trained", "sha256"):
         assert read_manifest(whole)[fact] == read_manifest(parts)[fact]

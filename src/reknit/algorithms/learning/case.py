@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from reknit.network.emst import longest_edge_m
 from reknit.scenario.scenario import Scenario
 from reknit.types import BoolArray, FloatArray
 
@@ -67,6 +69,16 @@ class Case:
         delay = torch.from_numpy((speeds.max() / speeds).astype(np.float32))
         fixed = np.isin(scenario.survivors, scenario.anchors)
         return Case(scenario, scale, unit, unit[: len(speeds)], delay, fixed)
+
+    @cached_property
+    def need(self) -> float:
+        """How far UAVs must move at least, in the network's units, and a little to spare.
+
+        Half of what the longest EMST edge has too much, and a sixth of d_tr.
+        """
+        limit_m = self.scenario.planning_range_m
+        missing_m = longest_edge_m(self.scenario.survivor_positions) - limit_m
+        return (max(0.0, missing_m) / 2.0 + limit_m / 6.0) / self.scale.size_m
 
     def hold(self, output: Tensor) -> Tensor:
         """The outputs with anchors put back to where they are, so that no gradient moves them."""

@@ -33,6 +33,8 @@ class OnlineRule:
 
     iterations      updates of the weights, at most; there is one output more than updates.
     learning_rate   of Adam; falls linearly to `final_share` of itself.
+    relative        the learning rate is times the case's `need`: the outputs of a swarm that
+                    has far to go in a small area must change faster than others'.
     keep            (from which iteration, how many branches stay) in order; the branches with
                     the lowest loss stay. From iteration 0 on: chosen by one pass over all.
     patience        stop after so many iterations without progress.
@@ -41,6 +43,7 @@ class OnlineRule:
 
     iterations: int = 50
     learning_rate: float = 1e-4
+    relative: bool = False
     final_share: float = 1.0
     betas: tuple[float, float] = (0.9, 0.999)
     keep: tuple[tuple[int, int], ...] = ()
@@ -59,10 +62,11 @@ class OnlineRule:
         if self.patience is not None and self.patience < 1:
             raise InvalidParameter("patience", self.patience, "None or at least 1")
 
-    def rate(self, iteration: int, iterations: int) -> float:
+    def rate(self, case: Case, iteration: int, iterations: int) -> float:
         """The learning rate of one of so many iterations."""
         done = iteration / max(1, iterations)
-        return self.learning_rate * (1.0 - done * (1.0 - self.final_share))
+        first = self.learning_rate * (case.need if self.relative else 1.0)
+        return first * (1.0 - done * (1.0 - self.final_share))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +133,11 @@ def iterate(
     outcome = Outcome()
     active = list(range(branches))
     if _kept(rule, 0, branches) < branches:
-        with torch.no_grad():
-            judged = objective(forward(active), case)
-        outcome.see(judged, active, rule.solutions)
-        outcome.losses_m.clear()
-        active = _lowest(judged, active, _kept(rule, 0, branches))
+        losses = _look(forward, branches, case, objective, rule, context, outcome)
+        active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches))
+        if context.budget.is_over:
+            outcome.stop = "deadline"
+            return outcome
     optimizer = torch.optim.Adam(parameters, lr=rule.learning_rate, betas=rule.betas, fused=True)
     clock = _Patience(rule.patience)
     while True:
@@ -147,12 +151,13 @@ def iterate(
             outcome.stop = stop
             return outcome
         for group in optimizer.param_groups:
-            group["lr"] = rule.rate(outcome.iterations, rule.iterations)
+            group["lr"] = rule.rate(case, outcome.iterations, rule.iterations)
         optimizer.zero_grad()
         judged.loss.sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         outcome.iterations += 1
-        active = _lowest(judged, active, _kept(rule, outcome.iterations, len(active)))
+        losses = judged.loss.detach().tolist()
+        active = _lowest(losses, active, _kept(rule, outcome.iterations, len(active)))
 
 
 def _stop(
@@ -194,11 +199,36 @@ def _kept(rule: OnlineRule, iteration: int, now: int) -> int:
     return min([now, *counts])
 
 
-def _lowest(judged: Judged, active: list[int], count: int) -> list[int]:
+@torch.no_grad()
+def _look(
+    forward: Forward,
+    branches: int,
+    case: Case,
+    objective: Objective,
+    rule: OnlineRule,
+    context: Context,
+    outcome: Outcome,
+) -> list[float]:
+    """The loss of every branch before any training; of the first ones if time runs out.
+
+    Nothing is kept for a backward pass, so one branch at a time needs the least memory.
+    """
+    losses: list[float] = []
+    for branch in range(branches):
+        judged = objective(forward([branch]), case)
+        outcome.see(judged, [branch], rule.solutions)
+        losses.append(float(judged.loss[0]))
+        if context.budget.is_over:
+            break
+    outcome.losses_m.clear()
+    return losses
+
+
+def _lowest(losses: list[float], active: list[int], count: int) -> list[int]:
     """The `count` active branches with the lowest loss, in their order."""
     if count >= len(active):
         return active
-    order = np.argsort(judged.loss.detach().numpy(), kind="stable")[:count]
+    order = np.argsort(losses, kind="stable")[:count]
     return [active[row] for row in sorted(order.tolist())]
 
 

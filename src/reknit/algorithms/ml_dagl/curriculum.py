@@ -29,9 +29,9 @@ class Curriculum:
 
     dim: int = 2
     sizes: tuple[int, ...] = ()
-    size_range: tuple[int, int] = (20, 300)
+    size_range: tuple[int, int] = (20, 400)
     largest: int = 1000
-    large_share: float = 0.05
+    large_share: float = 0.04
     damage_range: tuple[float, float] = (0.15, 0.95)
     varied: bool = True
 

@@ -131,13 +131,15 @@ class Dgcn(nn.Module):
     def _features(self, start: Tensor, kernel: Kernel, generator: torch.Generator | None) -> Tensor:
         """X_block^L."""
         first, *inner, _ = self.linear_layers
-        skip = functional.relu(first(convolve(start, kernel)))
+        skip = functional.relu(first(convolve(start, kernel)), inplace=True)
         features = skip
         for number in range(self.shape.blocks):
             if number and generator is not None and self.dropout > 0:
                 features = _drop(features, self.dropout, generator)
-            features = functional.relu(inner[2 * number](convolve(features, kernel)))
-            features = functional.relu(inner[2 * number + 1](convolve(features, kernel)))
+            features = functional.relu(inner[2 * number](convolve(features, kernel)), inplace=True)
+            features = functional.relu(
+                inner[2 * number + 1](convolve(features, kernel)), inplace=True
+            )
             if self.residual:
                 features = features + skip
         return features

@@ -45,7 +45,7 @@ class MlDagl:
     epsilon         eps of the B-GCO: "uavs" (1/N), "norm", or a number.
     branches        dilation sizes k, such as (3,) or (1, 2, 4); "rule" for 1 to K by eq. (K).
     iterations      online iterations.
-    learning_rate   of the online iterations.
+    learning_rate   of the online iterations; in "default" relative to how far UAVs must move.
     dropout         between residual blocks during online iterations.
     gco             "bipartite" or "ordinary".
     residual        whether blocks have their skip connection.
@@ -117,9 +117,6 @@ class MlDagl:
         kernels: dict[tuple[int, ...], Kernel] = {}
 
         def forward(active: Sequence[int]) -> Tensor:
-            if len(active) > 1 and not torch.is_grad_enabled():
-                # A look at all branches keeps nothing, so one at a time needs the least memory.
-                return torch.cat([forward([branch]) for branch in active])
             key = tuple(active)
             if key not in kernels:
                 kernels.clear()
@@ -141,7 +138,7 @@ class MlDagl:
             case,
             outcome,
             contraction=settings.contraction,
-            trimming=settings.trimming,
+            trimming=settings.trimming and not context.budget.is_over,
             details={"preset": self.preset, "branches": list(chosen)},
         )
 

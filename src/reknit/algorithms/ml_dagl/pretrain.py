@@ -143,7 +143,7 @@ def _learn(
         own_optimizer = torch.optim.Adam(own.parameters(), betas=online.betas, fused=True)
         for number in range(config.inner_iterations):
             for group in own_optimizer.param_groups:
-                group["lr"] = online.rate(number, config.inner_iterations)
+                group["lr"] = online.rate(case, number, config.inner_iterations)
             own_optimizer.zero_grad()
             judged = judge(own(case.unit, kernel, dropout), case, rule)
             judged.loss.sum().backward()  # type: ignore[no-untyped-call]

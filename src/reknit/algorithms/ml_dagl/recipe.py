@@ -37,12 +37,12 @@ class PretrainConfig:
     shape: Shape
     curriculum: Curriculum
     seed: int = 1
-    steps: int = 400
+    steps: int = 250
     batch: int = 4
     all_branches: bool = False
     inner_iterations: int = 15
-    learning_rate: float = 0.15
-    final_share: float = 0.2
+    learning_rate: float = 0.1
+    final_share: float = 0.1
     warmup: int = 1
     start: str = "identity"
     validate_every: int = 50

@@ -12,7 +12,7 @@ from reknit.algorithms.ml_dagl.attention import EPSILON_RULES
 from reknit.errors import InvalidParameter, UnknownName
 
 GCO = ("bipartite", "ordinary")
-_LEAST_ITERATIONS = 10
+_LEAST_ITERATIONS = 40
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Settings:
     contraction     contract what is not connected, with the contracted original positions
                     always a candidate.
     trimming        end the plan where it reconnects the swarm.
-    row_updates     N times the iterations are at most this, so that large swarms do not wait
-                    too long; at least `_LEAST_ITERATIONS` all the same.
+    row_updates     N times the iterations are at most this, so that small swarms are done
+                    well and larger ones quickly; `_LEAST_ITERATIONS` are made all the same.
     """
 
     loss: LossRule
@@ -88,17 +88,18 @@ PAPER = Settings(
 DEFAULT = Settings(
     loss=LossRule(connectivity="excess", weight=1.0, power=10.0, margin=0.003),
     online=OnlineRule(
-        iterations=50,
-        learning_rate=7e-5,
+        iterations=60,
+        learning_rate=1e-3,
+        relative=True,
         final_share=0.1,
-        betas=(0.9, 0.99),
-        keep=((0, 2), (6, 1)),
-        patience=15,
+        betas=(0.8, 0.99),
+        keep=((0, 2), (4, 1)),
+        patience=25,
         solutions=4,
     ),
     epsilon="norm",
     epsilon_share=0.1,
-    row_updates=40_000,
+    row_updates=9_000,
 )
 """The same network, made the most of."""
 
