@@ -144,6 +144,13 @@ def test_paper_preset_is_literal() -> None:
     assert not PAPER.trimming
 
 
+def test_lambda_follows_the_connectivity_term() -> None:
+    """Switching the term switches lambda's unit, unless a value of one's own is given."""
+    assert MlDagl(connectivity="count").settings.loss.weight == PAPER.loss.weight
+    assert MlDagl(preset="paper", connectivity="excess").settings.loss.weight < 10.0
+    assert MlDagl(connectivity="count", penalty=7.0).settings.loss.weight == 7.0
+
+
 def test_iterations_depend_on_the_size_unless_given() -> None:
     """Small swarms get more iterations than large ones; a number of one's own is kept."""
     made = [MlDagl().settings.online_for(uavs).iterations for uavs in (20, 200, 1000)]

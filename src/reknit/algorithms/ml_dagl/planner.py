@@ -26,7 +26,7 @@ from reknit.algorithms.ml_dagl.attention import (
 )
 from reknit.algorithms.ml_dagl.model import load_network, random_network, weight_file
 from reknit.algorithms.ml_dagl.network import Dgcn, Shape
-from reknit.algorithms.ml_dagl.settings import DEFAULT, PRESETS, Settings
+from reknit.algorithms.ml_dagl.settings import DEFAULT, PAPER, PRESETS, Settings
 from reknit.errors import InvalidParameter, UnknownName
 from reknit.scenario.scenario import Scenario
 
@@ -41,7 +41,7 @@ class MlDagl:
 
     preset          "default", the best made of the architecture, or "paper", to the letter.
     connectivity    "excess" or "count": the loss's connectivity term.
-    penalty         lambda, its weight.
+    penalty         lambda, its weight: metres per sub-net ("count") or per metre ("excess").
     epsilon         eps of the B-GCO: "uavs" (1/N), "norm", or a number.
     branches        dilation sizes k, such as (3,) or (1, 2, 4); "rule" for 1 to K by eq. (K).
     iterations      online iterations.
@@ -85,7 +85,12 @@ class MlDagl:
     def settings(self) -> Settings:
         """The preset with this planner's own parameters in place."""
         base = PRESETS[self.preset]
-        loss = _changed(base.loss, connectivity=self.connectivity, weight=self.penalty)
+        loss = base.loss
+        if self.connectivity not in (None, loss.connectivity):
+            # lambda is metres per sub-net in one term and metres per metre in the other.
+            weight = (PAPER if self.connectivity == "count" else DEFAULT).loss.weight
+            loss = replace(loss, weight=weight)
+        loss = _changed(loss, connectivity=self.connectivity, weight=self.penalty)
         online = _changed(base.online, iterations=self.iterations, learning_rate=self.learning_rate)
         if self.drop_branches is not None:
             keep = (online.keep or DEFAULT.online.keep) if self.drop_branches else ()
