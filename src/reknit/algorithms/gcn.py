@@ -50,7 +50,7 @@ class Gcn:
     patience        stop after so many iterations without a better loss or time, which is what
                     an output that stays disconnected comes to.
     connectivity    "count", the method's own term (it has no gradient), or "excess".
-    penalty         its weight.
+    penalty         its weight: per sub-net too many, or per metre of excess (1 is then plenty).
     """
 
     layers: int = 8
