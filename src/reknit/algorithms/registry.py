@@ -64,6 +64,36 @@ BUILT_IN = (
         steers=True,
     ),
     Entry(
+        "gcn",
+        "reknit.algorithms.gcn:Gcn",
+        "graph convolution on the survivors' network, trained online",
+        extra="learn",
+    ),
+    Entry(
+        "gat",
+        "reknit.algorithms.gat:Gat",
+        "graph attention on the survivors' network, trained online",
+        extra="learn",
+    ),
+    Entry(
+        "cr-mgc",
+        "reknit.algorithms.cr_mgc.planner:CrMgc",
+        "graph convolution on an enlarged graph, from meta-learned weights",
+        extra="learn",
+    ),
+    Entry(
+        "demd",
+        "reknit.algorithms.demd:Demd",
+        "embeds the destroyed neighbours, then multi-hop graph convolution",
+        extra="learn",
+    ),
+    Entry(
+        "mdsg-apf",
+        "reknit.algorithms.mdsg_apf:MdsgApf",
+        "down a potential field towards the destroyed UAVs and the neighbours",
+        steers=True,
+    ),
+    Entry(
         "ml-dagl",
         "reknit.algorithms.ml_dagl.planner:MlDagl",
         "the paper's: learns from the destroyed neighbours of every survivor",

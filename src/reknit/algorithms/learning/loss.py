@@ -7,6 +7,7 @@ has no gradient. ``N_s - 1`` is the number of EMST edges longer than d_tr, so th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +52,10 @@ class LossRule:
         if not 0 <= self.margin < 1:
             raise InvalidParameter("margin", self.margin, "at least 0 and below 1")
 
+    def __call__(self, output: Tensor, case: Case) -> Judged:
+        """Weigh a batch of outputs by this rule."""
+        return judge(output, case, self)
+
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -71,6 +76,10 @@ class Judged:
     def connected(self) -> BoolArray:
         """(B,) which outputs are solutions of (P1)."""
         return np.asarray(self.subnets == 1)
+
+
+Objective = Callable[[Tensor, Case], Judged]
+"""Weighs a batch of outputs of a case: a `LossRule`, or anything else that can be called so."""
 
 
 def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:

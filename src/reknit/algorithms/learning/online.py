@@ -15,7 +15,7 @@ from torch import Tensor
 
 from reknit.algorithms.base import Context
 from reknit.algorithms.learning.case import Case
-from reknit.algorithms.learning.loss import Judged, LossRule, judge
+from reknit.algorithms.learning.loss import Judged, Objective
 from reknit.errors import InvalidParameter
 from reknit.plans.status import OPTIMALITY_GAP
 from reknit.types import FloatArray
@@ -124,7 +124,7 @@ def iterate(
     parameters: Iterable[Tensor],
     branches: int,
     case: Case,
-    loss_rule: LossRule,
+    objective: Objective,
     rule: OnlineRule,
     context: Context,
     bound_s: float = 0.0,
@@ -133,7 +133,7 @@ def iterate(
     outcome = Outcome()
     active = list(range(branches))
     if _kept(rule, 0, branches) < branches:
-        losses = _look(forward, branches, case, loss_rule, rule, context, outcome)
+        losses = _look(forward, branches, case, objective, rule, context, outcome)
         active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches))
         if context.budget.is_over:
             outcome.stop = "deadline"
@@ -141,7 +141,7 @@ def iterate(
     optimizer = torch.optim.Adam(parameters, lr=rule.learning_rate, betas=rule.betas, fused=True)
     clock = _Patience(rule.patience)
     while True:
-        judged = judge(forward(active), case, loss_rule)
+        judged = objective(forward(active), case)
         outcome.see(judged, active, rule.solutions)
         fraction = outcome.iterations / max(1, rule.iterations)
         best = outcome.solutions[0].time_s if outcome.solutions else np.inf
@@ -204,7 +204,7 @@ def _look(
     forward: Forward,
     branches: int,
     case: Case,
-    loss_rule: LossRule,
+    objective: Objective,
     rule: OnlineRule,
     context: Context,
     outcome: Outcome,
@@ -215,7 +215,7 @@ def _look(
     """
     losses: list[float] = []
     for branch in range(branches):
-        judged = judge(forward([branch]), case, loss_rule)
+        judged = objective(forward([branch]), case)
         outcome.see(judged, [branch], rule.solutions)
         losses.append(float(judged.loss[0]))
         if context.budget.is_over:

@@ -1,0 +1,1 @@
+"""CR-MGC: connectivity restoration by a meta-learned graph convolution."""

@@ -1,0 +1,126 @@
+"""GAT: graph attention (GATv2, Brody et al., 2022), trained online on the survivors' network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from reknit.algorithms.base import Context, Proposal
+from reknit.algorithms.gcn import both_ways
+from reknit.algorithms.learning.baseline import train
+from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.geometric import GATv2Conv
+from reknit.algorithms.learning.layers import (
+    check_network,
+    drop,
+    dropout_generator,
+    fill,
+    without_values,
+)
+from reknit.algorithms.learning.loss import LossRule
+from reknit.algorithms.learning.online import OnlineRule
+from reknit.errors import InvalidParameter
+from reknit.network.links import links
+from reknit.scenario.scenario import Scenario
+
+_LAST_SHARE = 0.1
+"""The last layer's first weights, against Glorot's. Layer normalisation keeps features large, so
+that outputs would start all over the area; like this they start close to one point, as GCN's do."""
+
+
+@dataclass(frozen=True)
+class Gat:
+    """The setting of `Gcn` with attention in place of a fixed kernel.
+
+        e_ij = a . LeakyReLU(W_t x_i + W_s x_j),   alpha_ij = softmax_j(e_ij),
+        x_i' = ||_heads sum_j alpha_ij W_s x_j + b,   j over the neighbours of i and i itself,
+
+    then layer normalisation, ReLU and dropout; the last layer averages its heads and ends in
+    tanh. The layers are torch_geometric's `GATv2Conv`. Loss and graph are those of `Gcn`.
+
+    layers, hidden, heads   6 layers of 4 heads with 500 features each, concatenated.
+    share_weights           W_s = W_t, which halves the weights and the time.
+    learning_rate           2e-5. The published rate of 0.01 moves the inputs of tanh, sums over
+                            2000 features, so far in its first steps that every output
+                            saturates in a corner of the area and no gradient is left.
+
+    The other parameters are those of `Gcn`.
+    """
+
+    layers: int = 6
+    hidden: int = 500
+    heads: int = 4
+    share_weights: bool = True
+    dropout: float = 0.1
+    learning_rate: float = 2e-5
+    iterations: int = 80
+    patience: int | None = 30
+    connectivity: str = "count"
+    penalty: float = 1000.0
+
+    def __post_init__(self) -> None:
+        check_network(self.layers, self.hidden, self.dropout)
+        if isinstance(self.heads, bool) or not isinstance(self.heads, int) or self.heads < 1:
+            raise InvalidParameter("heads", self.heads, "a whole number of at least 1")
+        _ = self.loss, self.online
+
+    @property
+    def loss(self) -> LossRule:
+        """The method's loss."""
+        return LossRule(self.connectivity, self.penalty)
+
+    @property
+    def online(self) -> OnlineRule:
+        """The online iterations."""
+        return OnlineRule(self.iterations, self.learning_rate, patience=self.patience)
+
+    def propose(self, scenario: Scenario, context: Context) -> Proposal:
+        """Train on the scenario; the best output seen."""
+        case = Case.of(scenario)
+        edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
+        network = GatNetwork.make(self, scenario.dim, context.seed)
+        dropout = dropout_generator(self.dropout, context.seed)
+
+        def forward(active: Sequence[int]) -> Tensor:
+            output: Tensor = network(case.start, edges, dropout)
+            return output[None]
+
+        return train(
+            case, forward, network.parameters(), self.loss, self.online, context, details={}
+        )
+
+
+class GatNetwork(nn.Module):
+    """The network of `Gat`."""
+
+    def __init__(self, planner: Gat, dim: int) -> None:
+        super().__init__()
+        self.dropout = planner.dropout
+        wide = planner.hidden * planner.heads
+        shared = {"heads": planner.heads, "share_weights": planner.share_weights}
+        inputs = [dim, *[wide] * (planner.layers - 2)]
+        self.layers = nn.ModuleList(GATv2Conv(i, planner.hidden, **shared) for i in inputs)
+        self.norms = nn.ModuleList(nn.LayerNorm(wide) for _ in inputs)
+        self.last = GATv2Conv(wide, dim, concat=False, **shared)
+
+    @staticmethod
+    def make(planner: Gat, dim: int, seed: int) -> nn.Module:
+        """A network with the first weights of a seed."""
+        network = without_values(lambda: GatNetwork(planner, dim))
+        fill(network, torch.Generator().manual_seed(seed))
+        assert isinstance(network, GatNetwork)
+        with torch.no_grad():
+            for one in network.last.parameters():
+                one.mul_(_LAST_SHARE)
+        return network
+
+    def forward(self, features: Tensor, edges: Tensor, generator: torch.Generator | None) -> Tensor:
+        """(n, dim) positions to (n, dim) in (-1, 1)."""
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            features = functional.relu(norm(layer(features, edges)))
+            features = drop(features, self.dropout, generator)
+        return torch.tanh(self.last(features, edges))

@@ -1,0 +1,123 @@
+"""GCN (Kipf & Welling, 2017), trained online on the survivors' own network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from reknit.algorithms.base import Context, Proposal
+from reknit.algorithms.learning.baseline import train
+from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.geometric import GCNConv
+from reknit.algorithms.learning.layers import (
+    check_network,
+    drop,
+    dropout_generator,
+    fill,
+    layer_sizes,
+    without_values,
+)
+from reknit.algorithms.learning.loss import LossRule
+from reknit.algorithms.learning.online import OnlineRule
+from reknit.network.links import links
+from reknit.scenario.scenario import Scenario
+from reknit.types import IntArray
+
+
+@dataclass(frozen=True)
+class Gcn:
+    """Graph convolution on the remaining graph, one network per case.
+
+        X^(l+1) = ReLU(S X^l W^l + b^l),   S = D^(-1/2) (A + I) D^(-1/2),
+        targets = p_c + (D + 1) tanh(S X^(Q-1) W^(Q-1) + b^(Q-1))
+
+    A are the survivors' radio links at t_0 and D its degrees plus one; the layers are
+    torch_geometric's `GCNConv`. Loss: ``penalty (N_s - 1) + max displacement`` in metres.
+
+    Sub-nets share weights but no features, so what holds the output together is only that all
+    outputs start close to one point; training draws them apart until it breaks, and the best
+    connected output is kept.
+
+    layers, hidden  8 layers of 500 features.
+    dropout         between layers, also while training online.
+    learning_rate   of Adam.
+    iterations      at most; see `patience`.
+    patience        stop after so many iterations without a better loss or time, which is what
+                    an output that stays disconnected comes to.
+    connectivity    "count", the method's own term (it has no gradient), or "excess".
+    penalty         its weight: per sub-net too many, or per metre of excess (1 is then plenty).
+    """
+
+    layers: int = 8
+    hidden: int = 500
+    dropout: float = 0.1
+    learning_rate: float = 1e-4
+    iterations: int = 100
+    patience: int | None = 50
+    connectivity: str = "count"
+    penalty: float = 1000.0
+
+    def __post_init__(self) -> None:
+        check_network(self.layers, self.hidden, self.dropout)
+        _ = self.loss, self.online
+
+    @property
+    def loss(self) -> LossRule:
+        """The method's loss."""
+        return LossRule(self.connectivity, self.penalty)
+
+    @property
+    def online(self) -> OnlineRule:
+        """The online iterations."""
+        return OnlineRule(self.iterations, self.learning_rate, patience=self.patience)
+
+    def propose(self, scenario: Scenario, context: Context) -> Proposal:
+        """Train on the scenario; the best output seen."""
+        case = Case.of(scenario)
+        edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
+        network = GcnNetwork.make(self, scenario.dim, context.seed)
+        dropout = dropout_generator(self.dropout, context.seed)
+
+        def forward(active: Sequence[int]) -> Tensor:
+            output: Tensor = network(case.start, edges, dropout)
+            return output[None]
+
+        return train(
+            case, forward, network.parameters(), self.loss, self.online, context, details={}
+        )
+
+
+class GcnNetwork(nn.Module):
+    """The network of `Gcn` for one graph, whose normalisation it remembers."""
+
+    def __init__(self, dim: int, layers: int, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.dropout = dropout
+        sizes = layer_sizes(dim, layers, hidden)
+        self.layers = nn.ModuleList(GCNConv(i, o, cached=True) for i, o in sizes)
+
+    @staticmethod
+    def make(planner: Gcn, dim: int, seed: int) -> nn.Module:
+        """A network with the first weights of a seed."""
+        network = without_values(
+            lambda: GcnNetwork(dim, planner.layers, planner.hidden, planner.dropout)
+        )
+        fill(network, torch.Generator().manual_seed(seed))
+        return network
+
+    def forward(self, features: Tensor, edges: Tensor, generator: torch.Generator | None) -> Tensor:
+        """(n, dim) positions to (n, dim) in (-1, 1)."""
+        *inner, last = self.layers
+        for layer in inner:
+            features = drop(functional.relu(layer(features, edges)), self.dropout, generator)
+        return torch.tanh(last(features, edges))
+
+
+def both_ways(pairs: IntArray) -> Tensor:
+    """Links as torch_geometric wants them: (2, 2 links), each from both ends."""
+    return torch.from_numpy(np.concatenate([pairs, pairs[:, ::-1]]).T.copy())
