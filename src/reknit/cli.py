@@ -196,7 +196,7 @@ def planners(as_json: Json = False) -> None:
 
 @app.command(epilog="Example: reknit pretrain --preset default --dim 2 --out training")
 def pretrain(
-    planner: Annotated[str, typer.Option(help="ml-dagl.")] = "ml-dagl",
+    planner: Annotated[str, typer.Option(help="ml-dagl or cr-mgc.")] = "ml-dagl",
     preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
     dim: Annotated[int, typer.Option(help="2 or 3.")] = 2,
     steps: Annotated[int | None, typer.Option(min=1, help="Default: the recipe's.")] = None,
