@@ -50,7 +50,7 @@ def table(cells: list[Cell]) -> str:
     note = (
         f"Mean flown time in seconds over {runs} swarms never seen in training, half of each lost, "
         "in brackets the paper's figure; R_c is given where not every run reconnected, and such "
-        "a run counts with the allowed time.\n\n"
+        "a run counts with the allowed time. Computing is of one thread, two runs at a time.\n\n"
     )
     return note + markdown(header, rows)
 
