@@ -25,7 +25,7 @@ def test_nothing_is_forgotten() -> None:
     files = {path.stem for path in FOLDER.glob("*.py")} - SHARED
     folders = {path.name for path in FOLDER.iterdir() if (path / "__init__.py").exists()} - SHARED
     homes = {entry.factory.split(":")[0].split(".")[2] for entry in registry.BUILT_IN}
-    assert files | folders <= homes | {"certified"}
+    assert files | folders <= homes
 
 
 @pytest.mark.parametrize("entry", registry.BUILT_IN, ids=lambda entry: entry.name)
