@@ -95,9 +95,9 @@ def _network_s(survivors: int) -> float:
 
 
 def _growth() -> float:
-    """Slope between the two ends on a log-log scale, the small one repeated to be measurable."""
-    small_s = min(_network_s(1_000) for _ in range(10))
-    return math.log(_network_s(50_000) / small_s) / math.log(50.0)
+    """Slope between the two ends on a log-log scale, the best of five at either end."""
+    small_s, large_s = (min(_network_s(count) for _ in range(5)) for count in (1_000, 50_000))
+    return math.log(large_s / small_s) / math.log(50.0)
 
 
 def _memory_mib() -> float:
