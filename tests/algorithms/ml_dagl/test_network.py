@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
 
 import reknit
 from reknit.algorithms.learning.case import Case
@@ -15,7 +16,7 @@ from reknit.algorithms.ml_dagl.attention import (
     mdag_blocks,
     ordinary_kernel,
 )
-from reknit.algorithms.ml_dagl.network import Dgcn, Shape, convolve
+from reknit.algorithms.ml_dagl.network import Dgcn, Shape, convolve, gco
 from reknit.algorithms.ml_dagl.start import start_as_identity
 from tests.algorithms.ml_dagl import literal
 
@@ -66,6 +67,49 @@ def test_gradient_of_the_convolution_is_right() -> None:
     )
     features = torch.rand(2, 7, 5, generator=generator, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda one: convolve(one, kernel), (features,))
+
+
+def _random_kernel(share: float) -> Kernel:
+    """Two branches of 30 + 20 nodes with about this share of their links."""
+    generator = torch.Generator().manual_seed(1)
+    coupling = torch.rand(2, 30, 20, generator=generator, dtype=torch.float64)
+    return Kernel(
+        torch.rand(2, 50, 1, generator=generator, dtype=torch.float64),
+        coupling * (torch.rand(2, 30, 20, generator=generator) < share),
+    )
+
+
+@pytest.mark.parametrize("share", [0.05, 0.8])
+@pytest.mark.parametrize("branches", [1, 2])
+def test_gradients_of_a_layer_are_right(share: float, branches: int) -> None:
+    """The layer's own backward pass agrees with finite differences, sparse blocks or dense."""
+    kernel = _random_kernel(share).of_branches(range(branches))
+    assert all((one is not None) == (share < 0.1) for one in kernel.sparse)
+    generator = torch.Generator().manual_seed(2)
+    features = torch.randn(branches, 50, 3, generator=generator, dtype=torch.float64)
+    layer = nn.Linear(3, 4, dtype=torch.float64)
+
+    def whole(features: Tensor, *_weights: Tensor) -> Tensor:
+        return gco(features, layer, kernel)
+
+    inputs = (features.requires_grad_(), layer.weight, layer.bias)
+    assert torch.autograd.gradcheck(whole, inputs)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.8])
+def test_a_layer_is_kernel_weights_and_relu(share: float) -> None:
+    """Sparse or in dense blocks, a layer is ReLU(S X W + b) with S written out whole."""
+    kernel = _random_kernel(share)
+    layer = nn.Linear(3, 4, dtype=torch.float64)
+    features = torch.randn(
+        2, 50, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(2)
+    )
+    for branch in range(2):
+        dense = torch.diag(kernel.own[branch, :, 0])
+        dense[:30, 30:] = kernel.coupling[branch]
+        dense[30:, :30] = kernel.coupling[branch].T
+        expected = torch.relu(layer(dense @ features[branch]))
+        torch.testing.assert_close(gco(features, layer, kernel)[branch], expected)
 
 
 def test_branches_do_not_mix() -> None:

@@ -16,6 +16,7 @@ from torch import Tensor
 from reknit.algorithms.base import Context
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.loss import Judged, Objective
+from reknit.algorithms.learning.threads import SteadyThreads, keep_freed_memory
 from reknit.errors import InvalidParameter
 from reknit.plans.status import OPTIMALITY_GAP
 from reknit.types import FloatArray
@@ -132,6 +133,7 @@ def iterate(
     """Train on one case; stop early when `bound_s` proves that no more can be gained."""
     outcome = Outcome()
     active = list(range(branches))
+    keep_freed_memory()
     if _kept(rule, 0, branches) < branches:
         losses = _look(forward, branches, case, objective, rule, context, outcome)
         active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches))
@@ -139,22 +141,23 @@ def iterate(
             outcome.stop = "deadline"
             return outcome
     optimizer = torch.optim.Adam(parameters, lr=rule.learning_rate, betas=rule.betas, fused=True)
-    clock = _Patience(rule.patience)
+    clock, threads = _Patience(rule.patience), SteadyThreads()
     while True:
-        judged = objective(forward(active), case)
-        outcome.see(judged, active, rule.solutions)
-        fraction = outcome.iterations / max(1, rule.iterations)
-        best = outcome.solutions[0].time_s if outcome.solutions else np.inf
-        context.progress(fraction, _describe(outcome.iterations, best))
-        stop = _stop(rule, context, outcome, best, bound_s, clock)
-        if stop is not None:
-            outcome.stop = stop
-            return outcome
-        for group in optimizer.param_groups:
-            group["lr"] = rule.rate(case, outcome.iterations, rule.iterations)
-        optimizer.zero_grad()
-        judged.loss.sum().backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+        with threads.step():
+            judged = objective(forward(active), case)
+            outcome.see(judged, active, rule.solutions)
+            fraction = outcome.iterations / max(1, rule.iterations)
+            best = outcome.solutions[0].time_s if outcome.solutions else np.inf
+            context.progress(fraction, _describe(outcome.iterations, best))
+            stop = _stop(rule, context, outcome, best, bound_s, clock)
+            if stop is not None:
+                outcome.stop = stop
+                return outcome
+            for group in optimizer.param_groups:
+                group["lr"] = rule.rate(case, outcome.iterations, rule.iterations)
+            optimizer.zero_grad()
+            judged.loss.sum().backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
         outcome.iterations += 1
         losses = judged.loss.detach().tolist()
         active = _lowest(losses, active, _kept(rule, outcome.iterations, len(active)))
@@ -214,8 +217,10 @@ def _look(
     Nothing is kept for a backward pass, so one branch at a time needs the least memory.
     """
     losses: list[float] = []
+    threads = SteadyThreads()
     for branch in range(branches):
-        judged = objective(forward([branch]), case)
+        with threads.step():
+            judged = objective(forward([branch]), case)
         outcome.see(judged, [branch], rule.solutions)
         losses.append(float(judged.loss[0]))
         if context.budget.is_over:

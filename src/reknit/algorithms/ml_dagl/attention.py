@@ -10,8 +10,10 @@ is kept as the block B_k of N_R survivors x N_D destroyed UAVs, and no matrix of
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -29,6 +31,9 @@ NEAR_BOUND = 0.99
 than all of it."""
 
 EPSILON_RULES = ("uavs", "norm")
+
+_SPARSE_BELOW = 0.1
+"""Blocks with at most this share of links are quicker to multiply with as sparse matrices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +97,33 @@ class Kernel:
         """N_R."""
         return int(self.coupling.shape[1])
 
+    @cached_property
+    def sparse(self) -> tuple[Tensor | None, ...]:
+        """S of every branch with few links as one sparse N x N matrix; None for the others."""
+        return tuple(map(_sparse, self.own[:, :, 0], self.coupling))
+
     def of_branches(self, which: Sequence[int]) -> Kernel:
         """The kernels of some of the branches."""
         index = list(which)
         return Kernel(self.own[index].contiguous(), self.coupling[index].contiguous())
+
+
+def _sparse(own: Tensor, coupling: Tensor) -> Tensor | None:
+    if not coupling.numel() or coupling.count_nonzero() > _SPARSE_BELOW * coupling.numel():
+        return None
+    survivors = coupling.shape[0]
+    row, column = coupling.nonzero(as_tuple=True)
+    column = column + survivors
+    node = torch.arange(len(own))
+    index = torch.stack([torch.cat([node, row, column]), torch.cat([node, column, row])])
+    links = coupling[coupling != 0]
+    values = torch.cat([own, links, links])
+    with warnings.catch_warnings():
+        # torch calls its compressed rows a beta state; the tests compare them with dense blocks.
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
+        shape = (len(own), len(own))
+        whole = torch.sparse_coo_tensor(index, values, shape, check_invariants=False)
+        return whole.coalesce().to_sparse_csr()
 
 
 def bipartite_kernel(

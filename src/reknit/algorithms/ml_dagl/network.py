@@ -56,32 +56,73 @@ class Shape:
         return sum(i * o + (o if self.bias else 0) for i, o in self.layer_sizes)
 
 
+def _mix(features: Tensor, kernel: Kernel) -> Tensor:
+    """S X of every branch, without a record for gradients."""
+    if len(features) == 1 and kernel.sparse[0] is not None:
+        return (kernel.sparse[0] @ features[0])[None]
+    survivors = kernel.survivors
+    out = features * kernel.own
+    for mixed, one, block, sparse in zip(
+        out, features, kernel.coupling, kernel.sparse, strict=True
+    ):
+        if sparse is not None:
+            mixed.copy_(sparse @ one)
+        elif block.shape[1]:
+            mixed[:survivors].addmm_(block, one[survivors:])
+            mixed[survivors:].addmm_(block.t(), one[:survivors])
+    return out
+
+
 class _Convolve(torch.autograd.Function):
     """S X without forming S. S is symmetric, so the gradient is the same operation."""
 
     @staticmethod
-    def forward(ctx: Any, features: Tensor, own: Tensor, coupling: Tensor) -> Tensor:
-        ctx.save_for_backward(own, coupling)
-        return _convolve(features, own, coupling)
+    def forward(ctx: Any, features: Tensor, kernel: Kernel) -> Tensor:
+        ctx.kernel = kernel
+        return _mix(features, kernel)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        own, coupling = ctx.saved_tensors
-        return _convolve(gradients[0], own, coupling), None, None
-
-
-def _convolve(features: Tensor, own: Tensor, coupling: Tensor) -> Tensor:
-    survivors = coupling.shape[1]
-    out = features * own
-    if coupling.shape[2]:
-        out[:, :survivors].baddbmm_(coupling, features[:, survivors:])
-        out[:, survivors:].baddbmm_(coupling.transpose(1, 2), features[:, :survivors])
-    return out
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return _mix(gradients[0], ctx.kernel), None
 
 
 def convolve(features: Tensor, kernel: Kernel) -> Tensor:
     """S X for every branch: (K, N, d) to (K, N, d)."""
-    result: Tensor = _Convolve.apply(features, kernel.own, kernel.coupling)  # type: ignore[no-untyped-call]
+    result: Tensor = _Convolve.apply(features, kernel)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _Gco(torch.autograd.Function):
+    """``ReLU(S X W + b)`` with its gradients written out, which saves a third of the passes.
+
+    With G the gradient of S X W + b, that of W is ``(S X)^T G``, that of b the column sums of G,
+    and that of X is ``S G W^T``, since S is symmetric.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, kernel: Kernel
+    ) -> Tensor:
+        mixed = _mix(features, kernel)
+        rows = mixed.flatten(0, 1)
+        out = functional.linear(rows, weight, bias).clamp_min_(0.0)
+        ctx.save_for_backward(rows, weight, out)
+        ctx.kernel = kernel
+        return out.view(*mixed.shape[:2], -1)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, Tensor, Tensor | None, None]:
+        rows, weight, out = ctx.saved_tensors
+        own = torch.ops.aten.threshold_backward(gradients[0].flatten(0, 1), out, 0.0)
+        features = None
+        if ctx.needs_input_grad[0]:
+            features = _mix((own @ weight).view(*gradients[0].shape[:2], -1), ctx.kernel)
+        return features, own.t() @ rows, own.sum(dim=0) if ctx.needs_input_grad[2] else None, None
+
+
+def gco(features: Tensor, layer: nn.Linear, kernel: Kernel) -> Tensor:
+    """One layer of the backbone, ``ReLU(S X W + b)`` for every branch."""
+    result: Tensor = _Gco.apply(features, layer.weight, layer.bias, kernel)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -131,15 +172,13 @@ class Dgcn(nn.Module):
     def _features(self, start: Tensor, kernel: Kernel, generator: torch.Generator | None) -> Tensor:
         """X_block^L."""
         first, *inner, _ = self.linear_layers
-        skip = functional.relu(first(convolve(start, kernel)), inplace=True)
+        skip = gco(start, first, kernel)
         features = skip
         for number in range(self.shape.blocks):
             if number and generator is not None and self.dropout > 0:
                 features = _drop(features, self.dropout, generator)
-            features = functional.relu(inner[2 * number](convolve(features, kernel)), inplace=True)
-            features = functional.relu(
-                inner[2 * number + 1](convolve(features, kernel)), inplace=True
-            )
+            features = gco(features, inner[2 * number], kernel)
+            features = gco(features, inner[2 * number + 1], kernel)
             if self.residual:
                 features = features + skip
         return features
