@@ -34,13 +34,30 @@ def first_connected_s(leg: Leg, range_m: float) -> float | None:
     ends, begin_s, end_s = ends[between], begin_s[between], end_s[between]
     if components(ends, bodies).max() > 0:
         return None
-    for instant_s in np.unique(np.append(begin_s, 0.0)).tolist():
+    instants = np.unique(np.append(begin_s, 0.0))
+    for instant_s in instants[_first_possible(instants, ends, begin_s, bodies) :].tolist():
         active = (begin_s <= instant_s + _TOLERANCE_S) & (end_s >= instant_s - _TOLERANCE_S)
         if components(ends[active], bodies).max() == 0:
             found = _settle(leg, instant_s, range_m)
             if found is not None:
                 return found
     return None
+
+
+def _first_possible(instants: FloatArray, ends: IntArray, begin_s: FloatArray, bodies: int) -> int:
+    """The first instant by which the links that have ever been there connect all bodies.
+
+    None of the earlier ones needs a look. Links only add up here, so halving finds it.
+    """
+    low, high = 0, len(instants) - 1
+    while low < high:
+        middle = (low + high) // 2
+        begun = begin_s <= instants[middle] + _TOLERANCE_S
+        if components(ends[begun], bodies).max() == 0:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def _lasting_bodies(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,8 @@ from reknit.algorithms.certified.fallbacks import fallback_targets
 from reknit.algorithms.certified.movement import place
 from reknit.algorithms.certified.problem import Problem
 from reknit.algorithms.certified.proofs import case_certificate
-from reknit.algorithms.certified.search import State, improve, restart
+from reknit.algorithms.certified.proposals import proposed_trees
+from reknit.algorithms.certified.search import State, best_of, improve, restarts
 from reknit.algorithms.certified.tree import settle
 from reknit.errors import InvalidParameter
 from reknit.network.emst import emst
@@ -34,10 +36,13 @@ _QUICKEST_S_PER_UAV = 4e-5
 class Certified:
     """Provably near the best: a cone program on a tree, a search over trees, a proof by cases.
 
-    effort   how many cone programs and cases the search may take.
+    effort      how many cone programs and cases the search may take.
+    proposals   where the search proves nothing near, ask ML-DAGL's branches for other trees to
+                start from (swarms of up to 2000; needs torch).
     """
 
     effort: int = 4_000
+    proposals: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.effort, int) or isinstance(self.effort, bool) or self.effort < 0:
@@ -48,7 +53,8 @@ class Certified:
         problem = Problem.of(scenario)
         if _is_late(problem, context):
             return _fallback(scenario, Status.DEADLINE, None, {})
-        return _plan(scenario, problem, problem.first_tree, context, self.effort)
+        trees = proposed_trees(scenario, context) if self.proposals else iter(())
+        return _plan(scenario, problem, problem.first_tree, context, self.effort, trees)
 
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """The cone program on the EMST of the proposed targets, if that is faster."""
@@ -64,17 +70,24 @@ class Certified:
 
 
 def _plan(
-    scenario: Scenario, problem: Problem, tree: IntArray, context: Context, effort: int
+    scenario: Scenario,
+    problem: Problem,
+    tree: IntArray,
+    context: Context,
+    effort: int,
+    others: Iterable[IntArray] = (),
 ) -> Proposal:
-    """Settle the tree, search from it, and turn the best tree into targets."""
+    """Settle the tree, search from it and, if need be, from others; targets of the best one."""
     budget = context.budget
     cones = Cones(problem)
     floor_s = quickest_s(problem)
     state = State(settle(cones, tree, floor_s), floor_s)
     if effort:
         state = improve(cones, state, effort, lambda: budget.is_over)
-        if np.isfinite(state.settled.time_s) and not state.is_proved:
-            found = restart(cones, state, effort // 40, context.rng, lambda: budget.is_over)
+        for trees in (restarts(cones, state, effort // 40, context.rng), others):
+            if state.is_proved or not np.isfinite(state.settled.time_s):
+                break
+            found = best_of(cones, state, trees, lambda: budget.is_over)
             if found.settled is not state.settled:
                 state = improve(cones, found, effort // 4, lambda: budget.is_over)
     certificate = None  # the scenario's own bound is at least the EMST's, where the search began

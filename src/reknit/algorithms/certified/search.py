@@ -8,7 +8,7 @@ connected for nothing. When the work runs out first, smaller trial times are tri
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -127,20 +127,26 @@ def _bisect(cones: Cones, state: State, limit: int, is_over: Callable[[], bool])
     return state
 
 
-def restart(
-    cones: Cones, state: State, tries: int, rng: np.random.Generator, is_over: Callable[[], bool]
-) -> State:
+def restarts(
+    cones: Cones, state: State, tries: int, rng: np.random.Generator
+) -> Iterator[IntArray]:
     """Other trees by chance: links about the critical ones, their lengths blurred."""
-    problem = cones.problem
+    problem, settled = cones.problem, state.settled
+    near = problem.candidates(_trial_s(problem, state), _region(problem, settled, _REGION))
+    pairs = np.unique(np.concatenate([settled.tree, near]), axis=0)
+    length_m = lengths(settled.moved(problem), pairs)
     for _ in range(tries):
+        blur = np.exp(_BLUR * rng.random() * rng.standard_normal(len(pairs)))
+        yield lightest_tree(pairs, length_m * blur, problem.count)
+
+
+def best_of(
+    cones: Cones, state: State, trees: Iterable[IntArray], is_over: Callable[[], bool]
+) -> State:
+    """The state with the best of these trees, if one is better than its own."""
+    for tree in trees:
         if is_over():
             break
-        trial_s = _trial_s(problem, state)
-        near = problem.candidates(trial_s, _region(problem, state.settled, _REGION))
-        pairs = np.unique(np.concatenate([state.settled.tree, near]), axis=0)
-        moved = state.settled.moved(problem)
-        blur = np.exp(_BLUR * rng.random() * rng.standard_normal(len(pairs)))
-        tree = lightest_tree(pairs, lengths(moved, pairs) * blur, problem.count)
         settled = settle(cones, tree, state.bound_s)
         if settled.time_s < state.settled.time_s * (1.0 - BETTER):
             state = replace(state, settled=settled)

@@ -14,7 +14,7 @@ from reknit.algorithms.base import Context, Proposal
 from reknit.algorithms.certified.bounds import lower_bound
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.loss import LossRule
-from reknit.algorithms.learning.online import OnlineRule, iterate
+from reknit.algorithms.learning.online import OnlineRule, Outcome, iterate
 from reknit.algorithms.learning.solution import choose
 from reknit.algorithms.ml_dagl.attention import (
     DamageHops,
@@ -111,11 +111,26 @@ class MlDagl:
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """Targets for one scenario."""
         settings = self.settings
-        context.progress(0.0, "counting hops")
-        hops = DamageHops.of(scenario)
-        chosen = choose_hops(hops, settings.branches)
         case = Case.of(scenario)
-        network = self.network(scenario.dim, context.seed)
+        rule = settings.online_for(scenario.uavs, len(scenario.survivors))
+        chosen, outcome = self.train(case, rule, context)
+        return choose(
+            case,
+            outcome,
+            contraction=settings.contraction,
+            trimming=settings.trimming and not context.budget.is_over,
+            details={"preset": self.preset, "branches": list(chosen)},
+        )
+
+    def train(
+        self, case: Case, rule: OnlineRule, context: Context
+    ) -> tuple[tuple[int, ...], Outcome]:
+        """The dilation sizes, and what their branches come to in the online iterations."""
+        settings = self.settings
+        context.progress(0.0, "counting hops")
+        hops = DamageHops.of(case.scenario)
+        chosen = choose_hops(hops, settings.branches)
+        network = self.network(case.scenario.dim, context.seed)
         dropout = None
         if settings.dropout > 0:
             dropout = torch.Generator().manual_seed(context.seed)
@@ -135,17 +150,11 @@ class MlDagl:
             len(chosen),
             case,
             settings.loss,
-            settings.online_for(scenario.uavs),
+            rule,
             context,
-            lower_bound(scenario).bound_s,
+            lower_bound(case.scenario).bound_s,
         )
-        return choose(
-            case,
-            outcome,
-            contraction=settings.contraction,
-            trimming=settings.trimming and not context.budget.is_over,
-            details={"preset": self.preset, "branches": list(chosen)},
-        )
+        return chosen, outcome
 
     def network(self, dim: int, seed: int) -> Dgcn:
         """The network with the weights to begin from."""

@@ -12,7 +12,7 @@ from reknit.algorithms.ml_dagl.attention import EPSILON_RULES
 from reknit.errors import InvalidParameter, UnknownName
 
 GCO = ("bipartite", "ordinary")
-_LEAST_ITERATIONS = 40
+_LEAST_ITERATIONS = 35
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class Settings:
     contraction     contract what is not connected, with the contracted original positions
                     always a candidate.
     trimming        end the plan where it reconnects the swarm.
-    row_updates     N times the iterations are at most this, so that small swarms are done
-                    well and larger ones quickly; `_LEAST_ITERATIONS` are made all the same.
+    row_updates     N / 2 + N_R times the iterations are at most this, so that small swarms are
+                    done well and larger ones quickly, and a few survivors, who have far to go,
+                    get more; `_LEAST_ITERATIONS` are made all the same.
     """
 
     loss: LossRule
@@ -62,11 +63,11 @@ class Settings:
             allowed = "None or different whole numbers of at least 1"
             raise InvalidParameter("branches", self.branches, allowed)
 
-    def online_for(self, uavs: int) -> OnlineRule:
-        """The online iterations for a swarm of N UAVs."""
+    def online_for(self, uavs: int, survivors: int) -> OnlineRule:
+        """The online iterations for a swarm of N UAVs of which N_R survived."""
         if self.row_updates is None:
             return self.online
-        most = max(_LEAST_ITERATIONS, self.row_updates // uavs)
+        most = max(_LEAST_ITERATIONS, self.row_updates // (uavs // 2 + survivors))
         return replace(self.online, iterations=min(self.online.iterations, most))
 
 
@@ -99,7 +100,7 @@ DEFAULT = Settings(
     ),
     epsilon="norm",
     epsilon_share=0.1,
-    row_updates=9_000,
+    row_updates=7_000,
 )
 """The same network, made the most of."""
 
