@@ -13,12 +13,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from reknit.errors import MissingExtra, ReknitError, UnwritableOutput
+from reknit.errors import MissingExtra
 from reknit.study import engines, runner
 from reknit.study.runner import run_study
 from reknit.study.spec import Study, load_study
 from reknit.study.store import TIMINGS, Store, StoreRefused
-from reknit.study.task import run_task
+from reknit.study.task import Task, run_task
 from reknit.types import JsonDict
 from tests.study.conftest import TEXT
 
@@ -202,25 +202,82 @@ def test_the_second_runner_is_told(study: Study, tmp_path: Path) -> None:
     assert run_study(study, path, workers=1).now == 24
 
 
+LIMITED = (
+    "import resource, sys; from reknit.cli import main;"
+    "room = int(sys.argv.pop(1)); _, most = resource.getrlimit(resource.RLIMIT_FSIZE);"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (room, most)); main()"
+)
+"""The command line in a process whose files cannot grow beyond so many bytes."""
+
+
+def run_with_room(room: int, folder: Path, workers: int) -> subprocess.CompletedProcess[str]:
+    words = [
+        *(sys.executable, "-c", LIMITED, str(room)),
+        *("study", "run", str(folder / "small.toml"), "--profile", "paper"),
+        *("--out", str(folder / "out"), "--workers", str(workers)),
+    ]
+    return subprocess.run(words, capture_output=True, text=True, timeout=280, check=False)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_full_disk_stops_loudly_and_keeps_what_was_stored(
-    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: list[JsonDict], study: Study, tmp_path: Path, workers: int
 ) -> None:
-    """When a row cannot be written the study stops with a typed error; earlier rows are there."""
-    path = tmp_path / "s.duckdb"
-    real = Store.add
-    written: list[str] = []
+    """The database's own write fails in the middle: one line, exit code 2, earlier runs are
+    there, and with room again the rest is done and the table is that of an undisturbed run.
+    """
+    path = tmp_path / "out" / "small-paper.duckdb"
+    with Store(path, study):
+        pass
+    done = run_with_room(20_000, tmp_path, workers)
+    assert done.returncode == 2
+    assert done.stderr.startswith("reknit: ")
+    assert done.stderr.count("\n") == 1
+    assert "could not be stored" in done.stderr
+    with Store(path, study, read_only=True) as store:
+        kept = store.done()
+    assert 0 < len(kept) < 36
+    assert run_study(study, path, profile="paper", workers=1).before == len(kept)
+    assert table(path, study) == whole
 
-    def full(self: Store, task, row) -> None:  # type: ignore[no-untyped-def]
-        if len(written) == 5:
-            raise UnwritableOutput("no space left on device")
-        written.append(task.key)
-        real(self, task, row)
 
-    monkeypatch.setattr(Store, "add", full)
-    with pytest.raises(ReknitError, match="no space"):
-        run_study(study, path, workers=1)
-    monkeypatch.setattr(Store, "add", real)
-    assert run_study(study, path, workers=1).before == 5
+def test_a_disk_that_is_full_from_the_start_is_left_clean(study: Study, tmp_path: Path) -> None:
+    """No half-made store stays behind that a later run would stumble over."""
+    done = run_with_room(5_000, tmp_path, 1)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_worker_that_dies_is_one_failed_run(
+    whole: list[JsonDict], study: Study, tmp_path: Path
+) -> None:
+    """A run that takes its process down with it is recorded; all others have their values."""
+    tasks = study.tasks("paper")
+    program = (
+        "import os; from pathlib import Path; import reknit.study.engines as engines;"
+        "from reknit.study.runner import run_study; from reknit.study.spec import load_study;"
+        "from tests.study.test_runner import dying; engines.run_task = dying;"
+        "run_study(load_study('small.toml'), Path('s.duckdb'), profile='paper', workers=2)"
+    )
+    environment = {**os.environ, "REKNIT_TEST_DIES": tasks[7].key}
+    home = str(Path(__file__).parents[2])
+    environment["PYTHONPATH"] = os.pathsep.join([environment.get("PYTHONPATH", ""), home])
+    words = [sys.executable, "-c", program]
+    subprocess.run(
+        words, check=True, cwd=tmp_path, env=environment, capture_output=True, timeout=280
+    )
+    found = table(tmp_path / "s.duckdb", study)
+    assert [row["ok"] for row in found] == [task.key != tasks[7].key for task in tasks]
+    assert "TerminatedWorkerError" in found[7]["error"]
+    assert found[:7] + found[8:] == whole[:7] + whole[8:]
+
+
+def dying(task: Task) -> JsonDict:
+    """Takes the worker down on one chosen run."""
+    if task.key == os.environ["REKNIT_TEST_DIES"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_task(task)
 
 
 def test_missing_libraries_say_what_to_install(

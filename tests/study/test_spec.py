@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,34 @@ def test_labels_do_not_change_the_work(study: Study, tmp_path: Path) -> None:
     assert [a.key for a in study.tasks()] == [b.key for b in other.tasks()]
 
 
+FEWER = """[[profile.quick.fewer]]
+planners = ["sidr"]
+repetitions = 1
+from_uavs = 30
+"""
+
+
+def test_a_profile_may_cap_costly_planners_on_large_swarms(tmp_path: Path) -> None:
+    """Only the named planner, only from that size on; 0 leaves it out, no name means all."""
+    (tmp_path / "s.toml").write_text(TEXT + FEWER)
+    study = load_study(tmp_path / "s.toml")
+    counts = Counter((task.planner, task.uavs) for task in study.tasks("quick"))
+    assert counts[("sidr", 30)] == 2
+    assert counts[("sidr", 20)] == counts[("contraction", 30)] == 4
+    assert len(study.tasks("paper")) == 36
+    (tmp_path / "s.toml").write_text(TEXT + FEWER.replace("1", "0").replace('"sidr"', ""))
+    assert {task.uavs for task in load_study(tmp_path / "s.toml").tasks("quick")} == {20}
+
+
+def test_a_store_stays_good_when_a_profile_or_a_label_changes(study: Study, tmp_path: Path) -> None:
+    """Runs are known by what they are, so more of them may be asked for later."""
+    other = TEXT.replace("HERO alone", "HERO").replace("repetitions = 2", "repetitions = 3")
+    (tmp_path / "other.toml").write_text(other)
+    assert load_study(tmp_path / "other.toml").fingerprint() == study.fingerprint()
+    (tmp_path / "other.toml").write_text(TEXT.replace("uavs = [20, 30]", "uavs = [20, 31]"))
+    assert load_study(tmp_path / "other.toml").fingerprint() != study.fingerprint()
+
+
 BAD = {
     "unknown planner": (TEXT.replace('"sidr"', '"sdir"'), 11, "did you mean 'sidr'"),
     "unknown parameter": (TEXT.replace("weight =", "wait ="), 13, "hero.wait"),
@@ -45,6 +74,16 @@ BAD = {
     "unknown layout": (TEXT.replace("[0.5, 12]", '0.5\nlayout = "ring"'), 20, "layout"),
     "no planner": (TEXT.replace("[[planner]]", "[[plonner]]"), 1, "planner"),
     "not toml": (TEXT.replace("seed = 40", "seed = = 40"), 5, "line 5"),
+    "unknown damage": (TEXT.replace("[0.5, 12]", '0.5\ndamage = "rain"'), 20, "damage"),
+    "negative count of a profile": (
+        TEXT.replace("repetitions = 2", "repetitions = -2"),
+        34,
+        "profile.quick.repetitions",
+    ),
+    "unknown planner of a profile": (TEXT + 'planners = ["hero"]\n', 35, "HERO alone"),
+    "unknown planner of a cap": (TEXT + FEWER.replace("sidr", "sdir"), 36, "did you mean 'sidr'"),
+    "negative cap": (TEXT + FEWER.replace("1", "-1"), 37, "repetitions"),
+    "misspelt key of a cap": (TEXT + FEWER.replace("from_", "form_"), 38, "form_uavs"),
     "a table that is none": (TEXT.replace('kind = "bars"', 'kind = "cake"'), 25, "kind"),
 }
 

@@ -42,9 +42,18 @@ def run_study(
         todo = [task for task in tasks if task.key not in done or (retry and not done[task.key])]
         failed = sum(not done[task.key] for task in tasks if task.key in done)
         failed -= sum(task.key in done for task in todo)
+        store.begin(_workers(engine, workers, address))
+        progress((len(tasks) - len(todo)) / max(1, len(tasks)), f"{study.name}: starting")
         for number, (task, row) in enumerate(carry_out(todo, engine, workers, address), start=1):
             store.add(task, row)
             failed += not row["ok"]
             share = (len(tasks) - len(todo) + number) / len(tasks)
             progress(share, f"{study.name}: {task.label}, N={task.uavs}")
     return Summary(len(tasks), len(tasks) - len(todo), len(todo), failed)
+
+
+def _workers(engine: str, workers: int | None, address: str | None) -> str:
+    """How the work was shared out, in words."""
+    where = "a Ray cluster" if address else engine
+    several = "one run per core" if workers is None else f"{workers} at a time"
+    return f"{where}, {several}, one thread each"

@@ -22,6 +22,7 @@ from reknit.files import read_text
 from reknit.scenario.damage import DAMAGE_MODELS
 from reknit.scenario.generate import LAYOUTS
 from reknit.study.library.instances import instances
+from reknit.study.lines import line_of
 from reknit.study.task import Task
 
 Count = Annotated[int, Field(ge=1)]
@@ -92,11 +93,25 @@ class CaseSpec(_Model):
 class ViewSpec(_Model):
     """One figure or table of the report."""
 
-    kind: Literal["table", "lines", "bars", "degrees", "curves", "maps"]
+    kind: Literal["table", "lines", "bars", "degrees", "curves", "training", "subnets", "maps"]
     title: str = ""
     x: str = "uavs"
     y: str = "charged_time_s"
     only: dict[str, Any] = {}
+
+
+class FewerSpec(_Model):
+    """Fewer repetitions of costly runs: those of some planners (of all, if none is named) on
+    swarms of at least so many UAVs. None at all for 0.
+    """
+
+    repetitions: Annotated[int, Field(ge=0)]
+    planners: list[str] = []
+    from_uavs: Annotated[int, Field(ge=2)] = 2
+
+    def covers(self, label: str, uavs: int) -> bool:
+        """Whether it holds for a planner on a swarm of this size."""
+        return uavs >= self.from_uavs and (not self.planners or label in self.planners)
 
 
 class ProfileSpec(_Model):
@@ -106,6 +121,7 @@ class ProfileSpec(_Model):
     max_uavs: Annotated[int, Field(ge=2)] | None = None
     destroyed: list[int | float] | None = None
     planners: list[str] | None = None
+    fewer: list[FewerSpec] = []
 
 
 class Study(_Model):
@@ -114,6 +130,7 @@ class Study(_Model):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
     title: str = ""
     about: str = ""
+    differences: str = ""
     seed: Annotated[int, Field(ge=0)] = 0
     repetitions: Count = 50
     planner: Annotated[list[PlannerSpec], Field(min_length=1)]
@@ -122,10 +139,12 @@ class Study(_Model):
     profile: dict[Literal["quick", "paper"], ProfileSpec] = {}
 
     def fingerprint(self) -> str:
-        """Identifies what is run; titles, views and the number of repetitions do not count."""
-        told = self.model_dump(mode="json", include={"name", "seed", "planner", "case", "profile"})
-        for profile in told["profile"].values():
-            profile.pop("repetitions")
+        """Identifies what can be run: labels, titles and views do not count, nor which part of
+        the runs a profile asks for.
+        """
+        told = self.model_dump(mode="json", include={"name", "seed", "planner", "case"})
+        for planner in told["planner"]:
+            planner.pop("label")
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
     def tasks(self, profile: str = "paper") -> list[Task]:
@@ -134,12 +153,15 @@ class Study(_Model):
         """
         if profile not in PROFILES:
             raise UnknownName("profile", profile, PROFILES)
-        limits = self.profile.get(profile, ProfileSpec())  # type: ignore[call-overload]
-        planners = [
-            planner
-            for planner in self.planner
-            if limits.planners is None or planner.shown in limits.planners
-        ]
+        limits: ProfileSpec = self.profile.get(profile, ProfileSpec())  # type: ignore[call-overload]
+        most = limits.repetitions or self.repetitions
+
+        def repetitions(label: str, uavs: int) -> int:
+            if limits.planners is not None and label not in limits.planners:
+                return 0
+            fewer = (one.repetitions for one in limits.fewer if one.covers(label, uavs))
+            return min(most, *fewer, most)
+
         return [
             Task(
                 planner=planner.name,
@@ -151,12 +173,13 @@ class Study(_Model):
                 seed=self.seed + repetition,
                 **kind,
             )
-            for repetition in range(limits.repetitions or self.repetitions)
+            for repetition in range(most)
             for case in self.case
             for kind in case.kinds()
             if limits.max_uavs is None or kind["uavs"] <= limits.max_uavs
             if limits.destroyed is None or kind["destroyed"] in limits.destroyed
-            for planner in planners
+            for planner in self.planner
+            if repetition < repetitions(planner.shown, kind["uavs"])
         ]
 
     def with_planners(self, names: list[str]) -> Study:
@@ -202,52 +225,37 @@ def built_in_studies() -> list[str]:
     return sorted(path.stem for path in BUILT_IN_FOLDER.glob("*.toml"))
 
 
-def line_of(text: str, where: tuple[int | str, ...]) -> int:
-    """The line of a TOML text that holds a value, as near as a scan of headers and keys tells."""
-    keys = [part for part in where if isinstance(part, str)]
-    index = next((part for part in where if isinstance(part, int)), 0)
-    found, section, seen = 1, "", -1
-    for number, line in enumerate(text.splitlines(), start=1):
-        header = re.match(r"\s*\[+\s*([\w.\-]+)\s*\]+", line)
-        if header:
-            section = header.group(1)
-            seen += section == (keys[0] if keys else "")
-            if keys and section == keys[0] and seen == index:
-                found = number
-            continue
-        key = re.match(r"\s*([\w\-]+)\s*=", line)
-        if not key or not keys:
-            continue
-        here = key.group(1) == keys[-1] or key.group(1) in keys[1:]
-        in_section = section.split(".")[0] == keys[0] and seen == max(index, 0)
-        if here and (in_section or (section == "" and keys[0] == key.group(1))):
-            return number
-        if section == "" and key.group(1) == keys[0]:
-            return number
-    return found
-
-
 def _check_names(study: Study, path: Path, text: str) -> None:
-    """Planners and their parameters, layouts and damages must exist."""
+    """Planners and their parameters, layouts, damages, families and labels must exist."""
+
+    def refuse(error: ReknitError, *where: int | str) -> None:
+        raise UnreadableFile(f"{path}: line {line_of(text, where)}: {error}") from error
+
     for number, planner in enumerate(study.planner):
         try:
             build(planner.name, planner.parameters)
         except ReknitError as error:
-            line = line_of(text, ("planner", number, "name"))
-            raise UnreadableFile(f"{path}: line {line}: {error}") from error
-    families = {one.family for one in instances().values()}
+            refuse(error, "planner", number, "name")
+    known = {
+        "families": sorted({one.family for one in instances().values()}),
+        "layout": LAYOUTS,
+        "damage": tuple(DAMAGE_MODELS),
+    }
     for number, case in enumerate(study.case):
-        for family in case.families:
-            if family not in families:
-                line = line_of(text, ("case", number, "families"))
-                told = UnknownName("family", family, sorted(families))
-                raise UnreadableFile(f"{path}: line {line}: {told}")
-        for field, known in (("layout", LAYOUTS), ("damage", tuple(DAMAGE_MODELS))):
+        for field, names in known.items():
             for value in _each(getattr(case, field)):
-                if value not in known:
-                    line = line_of(text, ("case", number, field))
-                    told = UnknownName(field, value, known)
-                    raise UnreadableFile(f"{path}: line {line}: {told}")
+                if value not in names:
+                    refuse(UnknownName(field, value, names), "case", number, field)
+    labels = [planner.shown for planner in study.planner]
+    for profile, limits in study.profile.items():
+        for value in limits.planners or []:
+            if value not in labels:
+                refuse(UnknownName("planner", value, labels), "profile", profile, "planners")
+        for number, fewer in enumerate(limits.fewer):
+            for value in fewer.planners:
+                if value not in labels:
+                    where = ("profile", profile, "fewer", number, "planners")
+                    refuse(UnknownName("planner", value, labels), *where)
 
 
 def _each(value: Any) -> list[Any]:
