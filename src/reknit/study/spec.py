@@ -97,6 +97,7 @@ class ViewSpec(_Model):
     title: str = ""
     x: str = "uavs"
     y: str = "charged_time_s"
+    log: bool = False
     only: dict[str, Any] = {}
 
 

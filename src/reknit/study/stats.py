@@ -70,17 +70,24 @@ def value(row: JsonDict, measure: str) -> float | None:
     return None if found is None else float(found)
 
 
-def paired(rows: Sequence[JsonDict], measure: str, label: str, other: str) -> Estimate:
-    """The mean difference `label` - `other` over the scenarios that both were run on."""
+def shared(
+    rows: Sequence[JsonDict], measure: str, label: str, other: str
+) -> list[tuple[float, float]]:
+    """A measure of two planners on every scenario that both were run on."""
     by_case: dict[tuple[object, ...], dict[str, float]] = {}
     for row in rows:
         found = value(row, measure)
         if found is not None:
             case = tuple(row[name] for name in CASE_COLUMNS)
             by_case.setdefault(case, {})[row["label"]] = found
-    return estimate(
-        case[label] - case[other] for case in by_case.values() if label in case and other in case
-    )
+    return [
+        (case[label], case[other]) for case in by_case.values() if label in case and other in case
+    ]
+
+
+def paired(rows: Sequence[JsonDict], measure: str, label: str, other: str) -> Estimate:
+    """The mean difference `label` - `other` over the scenarios that both were run on."""
+    return estimate(mine - theirs for mine, theirs in shared(rows, measure, label, other))
 
 
 CASE_COLUMNS = ("uavs", "destroyed", "layout", "damage", "dim", "instance", "seed")

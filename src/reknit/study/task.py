@@ -20,6 +20,8 @@ from reknit.scenario.scenario import Scenario
 from reknit.study.library.instances import instance
 from reknit.types import JsonDict
 
+_KEPT = ["planner", "label", "uavs", "layout", "damage", "dim", "repetition", "seed", "instance"]
+
 
 @dataclass(frozen=True)
 class Task:
@@ -38,6 +40,19 @@ class Task:
     repetition: int
     seed: int
     instance: str | None = None
+
+    @staticmethod
+    def of(row: JsonDict) -> Task:
+        """The task of a stored run, strikes aside."""
+        lost = row["destroyed"]
+        kept = {name: row[name] for name in _KEPT}
+        return Task(
+            **kept,
+            parameters=row["parameters"] or {},
+            budget_s=None,
+            destroyed=int(lost) if lost >= 1 else lost,
+            strikes=(),
+        )
 
     @property
     def key(self) -> str:
