@@ -130,7 +130,8 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(
             yield task, broken if task.key == bad else row
 
     monkeypatch.setattr(runner, "carry_out", failing)
-    assert run_study(study, path, workers=1).failed == 1
+    summary = run_study(study, path, workers=1)
+    assert (summary.failed, summary.first_failure) == (1, "sidr: ValueError: on purpose")
     monkeypatch.setattr(runner, "carry_out", real)
     again = run_study(study, path, workers=1)
     assert (again.now, again.failed) == (0, 1)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import reknit
 from reknit.errors import UnknownName, UnreadableFile
 from reknit.study.spec import Study, built_in_studies, load_study
 from tests.study.conftest import TEXT
@@ -36,6 +37,7 @@ def test_labels_do_not_change_the_work(study: Study, tmp_path: Path) -> None:
     assert [a.key for a in study.tasks()] == [b.key for b in other.tasks()]
 
 
+LAST = TEXT.count("\n")
 FEWER = """[[profile.quick.fewer]]
 planners = ["sidr"]
 repetitions = 1
@@ -77,13 +79,17 @@ BAD = {
     "unknown damage": (TEXT.replace("[0.5, 12]", '0.5\ndamage = "rain"'), 20, "damage"),
     "negative count of a profile": (
         TEXT.replace("repetitions = 2", "repetitions = -2"),
-        34,
+        LAST,
         "profile.quick.repetitions",
     ),
-    "unknown planner of a profile": (TEXT + 'planners = ["hero"]\n', 35, "HERO alone"),
-    "unknown planner of a cap": (TEXT + FEWER.replace("sidr", "sdir"), 36, "did you mean 'sidr'"),
-    "negative cap": (TEXT + FEWER.replace("1", "-1"), 37, "repetitions"),
-    "misspelt key of a cap": (TEXT + FEWER.replace("from_", "form_"), 38, "form_uavs"),
+    "unknown planner of a profile": (TEXT + 'planners = ["hero"]\n', LAST + 1, "HERO alone"),
+    "unknown planner of a cap": (
+        TEXT + FEWER.replace("sidr", "sdir"),
+        LAST + 2,
+        "did you mean 'sidr'",
+    ),
+    "negative cap": (TEXT + FEWER.replace("1", "-1"), LAST + 3, "repetitions"),
+    "misspelt key of a cap": (TEXT + FEWER.replace("from_", "form_"), LAST + 4, "form_uavs"),
     "a table that is none": (TEXT.replace('kind = "bars"', 'kind = "cake"'), 25, "kind"),
 }
 
@@ -97,6 +103,16 @@ def test_a_bad_study_names_the_line(tmp_path: Path, text: str, line: int, told: 
         load_study(path)
     assert f"line {line}" in str(caught.value)
     assert told in str(caught.value)
+
+
+def test_a_study_made_in_python_is_checked_too(tmp_path: Path) -> None:
+    """An unknown planner is told before anything is run."""
+    study = reknit.Study.model_validate(
+        {"name": "mine", "planner": [{"name": "sdir"}], "case": [{"uavs": 20}], "repetitions": 1}
+    )
+    with pytest.raises(UnknownName, match="did you mean 'sidr'"):
+        reknit.run_study(study, tmp_path / "s.duckdb")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_studies_and_profiles_suggest(study: Study) -> None:

@@ -39,7 +39,7 @@ class Slot:
 
     def text(self, rows: Sequence[JsonDict]) -> str:
         """What the runs say, in words."""
-        mine = [row for row in rows if row["ok"] and self._covers(row)]
+        mine = [row for row in rows if row["ok"] and self.covers(row)]
         if len(self.labels) == 2:
             return _compared(shared(mine, self.measure, *self.labels))
         if self.measure == "paper":
@@ -53,7 +53,8 @@ class Slot:
         unit = " s" if self.measure.endswith("_s") else ""
         return f"{found.mean:.3g}{unit}"
 
-    def _covers(self, row: JsonDict) -> bool:
+    def covers(self, row: JsonDict) -> bool:
+        """Whether a run is one of those that the slot is about."""
         return row["label"] in self.labels and all(
             _same(row[name], wanted) for name, wanted in self.only.items()
         )

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import tomllib
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -183,6 +184,41 @@ class Study(_Model):
             if repetition < repetitions(planner.shown, kind["uavs"])
         ]
 
+    def fault(self) -> tuple[ReknitError, tuple[int | str, ...]] | None:
+        """What is wrong with a name in it, and where: planners and their parameters, layouts,
+        damages, families and labels must exist.
+        """
+        for number, planner in enumerate(self.planner):
+            try:
+                build(planner.name, planner.parameters)
+            except ReknitError as error:
+                return error, ("planner", number, "name")
+        for field, value, known, where in self._names():
+            if value not in known:
+                return UnknownName(field, value, known), where
+        return None
+
+    def _names(self) -> Iterator[tuple[str, str, Sequence[str], tuple[int | str, ...]]]:
+        """(what it is, name, names there are, where) of everything that is named."""
+        families = sorted({one.family for one in instances().values()})
+        known = {"families": families, "layout": LAYOUTS, "damage": tuple(DAMAGE_MODELS)}
+        for number, case in enumerate(self.case):
+            for field, names in known.items():
+                for value in _each(getattr(case, field)):
+                    yield field, value, names, ("case", number, field)
+        labels = [planner.shown for planner in self.planner]
+        for profile, limits in self.profile.items():
+            for value in limits.planners or []:
+                yield "planner", value, labels, ("profile", profile, "planners")
+            for number, fewer in enumerate(limits.fewer):
+                for value in fewer.planners:
+                    yield (
+                        "planner",
+                        value,
+                        labels,
+                        ("profile", profile, "fewer", number, "planners"),
+                    )
+
     def with_planners(self, names: list[str]) -> Study:
         """The same study with these planners instead, under a name of its own."""
         planners = [PlannerSpec(name=name) for name in names]
@@ -217,46 +253,16 @@ def load_study(name: str | Path) -> Study:
         raise UnreadableFile(
             f"{path}: line {line}: {dotted} is {first.get('input')!r}; {first['msg']}"
         ) from None
-    _check_names(study, path, text)
+    fault = study.fault()
+    if fault is not None:
+        told, where = fault
+        raise UnreadableFile(f"{path}: line {line_of(text, where)}: {told}") from told
     return study
 
 
 def built_in_studies() -> list[str]:
     """Names of the studies that come with the package."""
     return sorted(path.stem for path in BUILT_IN_FOLDER.glob("*.toml"))
-
-
-def _check_names(study: Study, path: Path, text: str) -> None:
-    """Planners and their parameters, layouts, damages, families and labels must exist."""
-
-    def refuse(error: ReknitError, *where: int | str) -> None:
-        raise UnreadableFile(f"{path}: line {line_of(text, where)}: {error}") from error
-
-    for number, planner in enumerate(study.planner):
-        try:
-            build(planner.name, planner.parameters)
-        except ReknitError as error:
-            refuse(error, "planner", number, "name")
-    known = {
-        "families": sorted({one.family for one in instances().values()}),
-        "layout": LAYOUTS,
-        "damage": tuple(DAMAGE_MODELS),
-    }
-    for number, case in enumerate(study.case):
-        for field, names in known.items():
-            for value in _each(getattr(case, field)):
-                if value not in names:
-                    refuse(UnknownName(field, value, names), "case", number, field)
-    labels = [planner.shown for planner in study.planner]
-    for profile, limits in study.profile.items():
-        for value in limits.planners or []:
-            if value not in labels:
-                refuse(UnknownName("planner", value, labels), "profile", profile, "planners")
-        for number, fewer in enumerate(limits.fewer):
-            for value in fewer.planners:
-                if value not in labels:
-                    where = ("profile", profile, "fewer", number, "planners")
-                    refuse(UnknownName("planner", value, labels), *where)
 
 
 def _each(value: Any) -> list[Any]:
