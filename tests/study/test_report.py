@@ -169,6 +169,15 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     assert covered == pytest.approx(0.95, abs=0.015)
 
 
+def test_intervals_of_shares_stay_within_bounds() -> None:
+    """The textbook's figures for 8 of 10, and something is left open at 0 and at 1."""
+    assert stats.share_interval(0.8, 10) == pytest.approx((0.490, 0.943), abs=0.001)
+    low, high = stats.share_interval(1.0, 10)
+    assert high == 1.0
+    assert low == pytest.approx(0.722, abs=0.001)
+    assert stats.share_interval(0.0, 10)[0] == 0.0
+
+
 def test_differences_are_paired(made: tuple[Path, Study]) -> None:
     """The paired difference is the mean of differences on the same scenario."""
     folder, study = made

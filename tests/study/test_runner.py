@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 
 from reknit.errors import MissingExtra
 from reknit.study import engines, runner
+from reknit.study.engines import NoCluster
 from reknit.study.runner import run_study
 from reknit.study.spec import Study, load_study
 from reknit.study.store import TIMINGS, Store, StoreRefused
@@ -73,6 +75,59 @@ def test_ray_gives_the_same_table(whole: list[JsonDict], study: Study, tmp_path:
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": "/tmp"}
     subprocess.run(words, check=True, env=environment, capture_output=True, timeout=280)
     assert table(tmp_path / "s.duckdb", study) == whole
+
+
+@pytest.mark.long
+def test_a_ray_that_is_already_there_gives_the_same_table(
+    whole: list[JsonDict], study: Study, tmp_path: Path
+) -> None:
+    """With --address auto the runs go to a cluster that somebody else has started, and it is
+    left running.
+    """
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="rk") as folder:  # sockets: short names
+        environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": folder}
+        cluster = subprocess.Popen(
+            [
+                *(sys.executable, "-c"),
+                "import ray, time; ray.init(num_cpus=2, include_dashboard=False);"
+                "print('ready', flush=True); time.sleep(280)",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+        try:
+            assert cluster.stdout is not None
+            assert any(line == "ready\n" for line in cluster.stdout)
+            command = [
+                *(sys.executable, "-c", "from reknit.cli import main; main()"),
+                *("study", "run", str(tmp_path / "small.toml"), "--profile", "paper"),
+                *("--engine", "ray", "--address", "auto", "--out", str(tmp_path)),
+            ]
+            subprocess.run(command, check=True, env=environment, capture_output=True, timeout=280)
+            assert cluster.poll() is None
+        finally:
+            cluster.terminate()
+            cluster.communicate()
+    assert table(tmp_path / "small-paper.duckdb", study) == whole
+    with Store(tmp_path / "small-paper.duckdb", study, read_only=True) as store:
+        assert "a Ray cluster" in store.sessions()[0].workers
+
+
+def test_a_cluster_that_cannot_be_reached_is_a_typed_error(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line that names the address; nothing is counted as run."""
+    ray = pytest.importorskip("ray")
+
+    def refuse(**_: object) -> None:
+        raise ConnectionError("Failed to connect\nand more")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(NoCluster, match=r"^Ray at nowhere:1: Failed to connect$"):
+        run_study(study, tmp_path / "s.duckdb", engine="ray", address="nowhere:1")
+    assert run_study(study, tmp_path / "s.duckdb", workers=1).before == 0
 
 
 def test_a_killed_study_goes_on_where_it_was(

@@ -60,9 +60,7 @@ def draw_losses(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
 
 
 def draw_subnets(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
-    """N_s over the flight on the first scenario, a staircase per planner; a dot where the
-    swarm is whole again.
-    """
+    """N_s over the flight on the first scenario, a staircase per planner; a marker at its end."""
     first = rows[0]
     labelled = by_label([row for row in rows if row["seed"] == first["seed"]])
     for number, (label, members) in enumerate(labelled.items()):
@@ -71,16 +69,17 @@ def draw_subnets(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
             continue
         times_s, counts = zip(*steps, strict=True)
         style = styles(number)
-        line = style | {"marker": ""}
         at = members[0]["flown_time_s"]
         told = f"{label}, {at:.2f} s" if at is not None else f"{label}, not whole"
-        axes.step(times_s, counts, **line, where="post", linewidth=1.4, label=told)
-        if at is not None:
-            axes.plot([at], [1], style["marker"], color=style["color"], markersize=6, zorder=4)
+        # The marker is at the end only: where the swarm is whole, or where time ran out.
+        axes.step(times_s, counts, **style, where="post", linewidth=1.4, markevery=[-1], label=told)
     axes.set_xlabel("time since the damage (s)")
     axes.set_ylabel("number of sub-nets $N_s$")
     # Most is decided in the first seconds, and the slowest take the whole allowed time.
     axes.set_xscale("symlog", linthresh=1.0)
+    right = axes.get_xlim()[1]
+    axes.set_xticks([tick for tick in (0, 0.5, 1, 2, 5, 10, 20, 50, 100) if tick <= right])
+    axes.minorticks_off()
     axes.set_xlim(left=0)
     axes.xaxis.set_major_formatter(lambda number, _: f"{number:g}")
     axes.set_ylim(bottom=0)

@@ -8,11 +8,15 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from reknit.errors import MissingExtra, UnknownName
+from reknit.errors import MissingExtra, ReknitError, UnknownName
 from reknit.study.task import Task, failure, run_task
 from reknit.types import JsonDict
 
 ENGINES = ("joblib", "ray")
+
+
+class NoCluster(ReknitError):
+    """A Ray cluster cannot be reached, or does not let us in."""
 
 
 def carry_out(
@@ -70,13 +74,17 @@ def _on_ray(
     mine = not ray.is_initialized()
     if mine:
         cores = None if address else workers or os.cpu_count()
-        ray.init(
-            address=address,
-            num_cpus=cores,
-            include_dashboard=False,
-            logging_level="error",
-            log_to_driver=False,
-        )
+        try:
+            ray.init(
+                address=address,
+                num_cpus=cores,
+                include_dashboard=False,
+                logging_level="error",
+                log_to_driver=False,
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            told = str(error).strip().splitlines()[0]
+            raise NoCluster(f"Ray at {address or 'this machine'}: {told}") from error
     try:
         remote = ray.remote(num_cpus=1)(run_task)
         room = workers or int(ray.cluster_resources().get("CPU", 1))

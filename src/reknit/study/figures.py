@@ -13,7 +13,7 @@ from reknit.study.curves import draw_degrees, draw_losses, draw_subnets, trainin
 from reknit.study.palette import by_label, styles
 from reknit.study.paper import reported_converged, reported_time_s
 from reknit.study.spec import Study, ViewSpec
-from reknit.study.stats import estimate, value
+from reknit.study.stats import estimate, share_interval, value
 from reknit.study.task import Task
 from reknit.types import JsonDict
 from reknit.viz.comparison import comparison_figure
@@ -37,6 +37,7 @@ NAMES = {
     "instance": "instance",
 }
 LOGARITHMIC = ("compute_s", "time_to_reconnect_s")
+PAPERS = "the paper's figure"
 PERCENT = ("gap_to_bound", "planned_gap", "over_best_known")
 
 
@@ -62,10 +63,17 @@ def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figur
         draw[view.kind](axes, view, chosen)
         axes.set_title(view.title or study.title)
         quiet(axes)
-        if axes.get_legend_handles_labels()[0]:
-            # Beside the data: with ten planners there is no free corner.
-            figure.legend(loc="outside right upper", fontsize=8)
+        _legend(figure, axes)
     return figure
+
+
+def _legend(figure: Figure, axes: Any) -> None:
+    """Beside the data, because with ten planners there is no free corner; the paper's last."""
+    found = list(zip(*axes.get_legend_handles_labels(), strict=True))
+    found.sort(key=lambda pair: pair[1] == PAPERS)
+    if found:
+        handles, labels = zip(*found, strict=True)
+        figure.legend(handles, labels, loc="outside right upper", fontsize=8)
 
 
 def _is_wanted(row: JsonDict, only: JsonDict) -> bool:
@@ -83,6 +91,7 @@ def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     labelled = by_label(rows)
     logarithmic_x = view.x == "uavs" and len({row["uavs"] for row in rows}) > 3
     marked = False
+    highest = 0.0
     for number, (label, members) in enumerate(labelled.items()):
         style = styles(number)
         places = sorted({row[view.x] for row in members})
@@ -94,8 +103,10 @@ def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
         means = scale * np.array([one.mean for one in found])
         widths = scale * np.array([one.half_width for one in found])
         low, high = widths, widths
-        if view.y == "converged":  # a share
-            low, high = np.minimum(widths, means), np.minimum(widths, 1 - means)
+        if view.y == "converged":
+            ends = np.array([share_interval(one.mean, one.count) for one in found])
+            low, high = means - ends[:, 0], ends[:, 1] - means
+        highest = max(highest, float(means.max()))
         axes.errorbar(
             _beside(places, number, len(labelled), logarithmic_x),
             means,
@@ -109,7 +120,7 @@ def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
         )
         marked |= _paper_marks(axes, view, members, style["color"])
     if marked:
-        axes.plot([], [], "x", color="#444444", markersize=7, label="the paper's figure")
+        axes.plot([], [], "x", color="#444444", markersize=7, label=PAPERS)
     axes.set_xlabel(_axis_name(view.x, rows))
     axes.set_ylabel(NAMES.get(view.y, view.y))
     if logarithmic_x:
@@ -120,7 +131,7 @@ def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     elif view.x == "destroyed":
         lost = sorted({row["destroyed"] for row in rows})
         axes.set_xticks(lost, [_plain(one) for one in lost])
-    _scale_y(axes, view)
+    _scale_y(axes, view, highest)
 
 
 def _beside(places: list[Any], number: int, count: int, logarithmic: bool) -> Any:
@@ -132,7 +143,7 @@ def _beside(places: list[Any], number: int, count: int, logarithmic: bool) -> An
     return np.array(places) + 0.03 * shift * span
 
 
-def _scale_y(axes: Any, view: ViewSpec) -> None:
+def _scale_y(axes: Any, view: ViewSpec, highest: float) -> None:
     if view.y in PERCENT:
         # From exactly 0 (proven optimal) to thousands of per cent.
         axes.set_yscale("symlog", linthresh=1.0)
@@ -144,7 +155,8 @@ def _scale_y(axes: Any, view: ViewSpec) -> None:
     elif view.y == "converged":
         axes.set_ylim(-0.03, 1.06)
     else:
-        axes.set_ylim(bottom=0)
+        # The interval of two or three runs may be many times the mean; it is cut off.
+        axes.set_ylim(0, min(axes.get_ylim()[1], 1.6 * highest))
 
 
 def _paper_marks(axes: Any, view: ViewSpec, members: list[JsonDict], colour: Any) -> bool:

@@ -56,11 +56,11 @@ class Findings:
         least, most = self._repetitions()
         each = f"{most}" if least == most else f"{least} to {most}"
         elapsed_s = sum(session.elapsed_s for session in self.sessions)
-        fewer = (
-            " The quick profile has fewer repetitions and sizes than the paper's."
-            if self.profile == "quick"
-            else ""
-        )
+        whole = len(self.study.tasks("paper"))
+        fewer = ""
+        if self.profile == "quick" and self.wanted < whole:
+            fewer = f" The quick profile: {self.wanted} of the {whole} runs of the paper profile, "
+            fewer += "with fewer repetitions and sizes."
         return (
             f"{len(self.rows)} runs{part}, {each} of each kind, in {_duration(elapsed_s)}.{fewer}"
         )

@@ -41,6 +41,15 @@ def estimate(values: Iterable[float | None]) -> Estimate:
     return Estimate(float(numbers.mean()), deviation, width, count)
 
 
+def share_interval(share: float, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share: within 0 and 1, and not empty at either end."""
+    z = 1.959964
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    spread = share * (1 - share) / count + z * z / (4 * count * count)
+    half = z * math.sqrt(spread) / (1 + z * z / count)
+    return min(share, middle - half), max(share, middle + half)
+
+
 def value(row: JsonDict, measure: str) -> float | None:
     """A measure of one stored run; some are made of others.
 
