@@ -46,6 +46,9 @@ kind = "bars"
 x = "label"
 only = { label = ["sidr", "contraction"] }
 [[view]]
+kind = "dots"
+x = "seed"
+[[view]]
 kind = "maps"
 
 [profile.quick]

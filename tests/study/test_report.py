@@ -38,7 +38,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Study]:
     return folder, study
 
 
-KINDS = ("1-lines", "2-bars", "3-degrees", "4-subnets", "5-training", "6-bars", "7-maps")
+KINDS = (
+    *("1-lines", "2-bars", "3-degrees", "4-subnets", "5-training", "6-bars", "7-dots", "8-maps"),
+)
 
 
 def test_the_report_has_everything(made: tuple[Path, Study]) -> None:
@@ -116,9 +118,10 @@ def test_numbers_in_prose_come_from_the_runs(made: tuple[Path, Study]) -> None:
         "{charged_time_s | sidr / contraction | uavs=20}; {charged_time_s | gat}"
     )
     first, second, third, fourth = fill(text, rows).split("; ")
-    assert first == f"{np.mean(sidr):.3g} s"
+    assert first == f"{stats.plain(float(np.mean(sidr)))} s"
     assert second == "8.07 s"
-    assert third == f"{100 * abs(change):.3g} % {'more' if change > 0 else 'less'}"
+    more = "more" if change > 0 else "less"
+    assert third == f"{stats.plain(100 * abs(change), 2)} % {more}"
     assert fourth == NOT_RUN
 
 
@@ -167,6 +170,21 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     found = [stats.estimate(rng.normal(3.0, 2.0, 6).tolist()) for _ in range(2000)]
     covered = np.mean([abs(one.mean - 3.0) <= one.half_width for one in found])
     assert covered == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "text"),
+    [
+        (1.234, 3, "1.23"),
+        (152.3, 2, "152"),
+        (0.0456, 2, "0.046"),
+        (-3e-8, 2, "0"),
+        (-2.5, 2, "-2.5"),
+    ],
+)
+def test_numbers_have_no_exponent(number: float, digits: int, text: str) -> None:
+    """As a reader expects them in a table."""
+    assert stats.plain(number, digits) == text
 
 
 def test_intervals_of_shares_stay_within_bounds() -> None:

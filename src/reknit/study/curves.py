@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import reknit
-from reknit.study.palette import by_label, styles
+from reknit.study.palette import by_label, plain_log, styles
 from reknit.study.spec import ViewSpec
 from reknit.types import FloatArray, JsonDict
 from reknit.viz.style import RC, quiet
@@ -56,7 +56,7 @@ def draw_losses(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
             )
     axes.set_xlabel("online iteration")
     axes.set_ylabel("loss (m)")
-    axes.set_yscale("log")
+    plain_log(axes)
 
 
 def draw_subnets(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
@@ -87,19 +87,24 @@ def draw_subnets(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
 
 
 def training_figure(title: str) -> Figure:
-    """Loss over the steps of the training that made the weights reknit comes with."""
+    """Loss over the steps of the training that made the weights reknit comes with, and the
+    running mean of ten recorded values.
+    """
     with mpl.rc_context(RC):
         figure = Figure(figsize=(7.6, 4.6), layout="constrained")
         for place, (label, path) in enumerate(SHIPPED.items(), start=1):
             record = json.loads(path.read_text(encoding="utf-8"))
             steps, losses = zip(*record["loss_curve"], strict=True)
             axes = figure.add_subplot(2, 2, place)
-            axes.plot(steps, losses, color=styles(0)["color"], linewidth=1.2)
+            axes.plot(steps, losses, color=styles(0)["color"], linewidth=0.8, alpha=0.6)
+            # Every step is other swarms of other sizes; the trend shows in the mean of ten.
+            smooth = np.convolve(losses, np.full(10, 0.1), mode="valid")
+            axes.plot(steps[9:], smooth, color=styles(5)["color"], linewidth=1.6)
             told = f"{label}: {record['steps_trained']} steps, {record['trained_s'] / 60:.0f} min"
             axes.set_title(told, fontsize=9, fontweight="normal")
             axes.set_xlabel("training step")
             axes.set_ylabel("training loss")
-            axes.set_yscale("log")
+            axes.set_ylim(bottom=0)
             quiet(axes)
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
     return figure

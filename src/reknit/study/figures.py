@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reknit.study.curves import draw_degrees, draw_losses, draw_subnets, training_figure
-from reknit.study.palette import by_label, styles
+from reknit.study.palette import by_label, plain_log, styles
 from reknit.study.paper import reported_converged, reported_time_s
 from reknit.study.spec import Study, ViewSpec
 from reknit.study.stats import estimate, share_interval, value
@@ -53,12 +53,16 @@ def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figur
     draw: dict[str, Callable[[Any, ViewSpec, list[JsonDict]], None]] = {
         "lines": _lines,
         "bars": _bars,
+        "dots": _dots,
         "degrees": draw_degrees,
         "curves": draw_losses,
         "subnets": draw_subnets,
     }
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(7.6, 4.0), layout="constrained")
+        height = 4.0
+        if view.kind == "dots":
+            height = 1.2 + 0.19 * len({row[view.x] for row in chosen})
+        figure = Figure(figsize=(7.6, height), layout="constrained")
         axes = figure.add_subplot()
         draw[view.kind](axes, view, chosen)
         axes.set_title(view.title or study.title)
@@ -150,8 +154,7 @@ def _scale_y(axes: Any, view: ViewSpec, highest: float) -> None:
         axes.set_ylim(bottom=-0.3)
         axes.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
     elif view.log or view.y in LOGARITHMIC:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
+        plain_log(axes)
     elif view.y == "converged":
         axes.set_ylim(-0.03, 1.06)
     else:
@@ -207,7 +210,25 @@ def _bars(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     axes.set_xlabel(_axis_name(view.x, rows))
     axes.set_ylabel(NAMES.get(view.y, view.y))
     if view.log or view.y in LOGARITHMIC:
-        axes.set_yscale("log")
+        plain_log(axes)
+
+
+def _dots(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
+    """A line of the page per case, a mark per planner: for many cases that have no order."""
+    groups = list(dict.fromkeys(row[view.x] for row in rows))
+    scale = 100.0 if view.y in PERCENT else 1.0
+    for number, (label, members) in enumerate(by_label(rows).items()):
+        places = [groups.index(row[view.x]) for row in members]
+        marks = [scale * (value(row, view.y) or 0.0) for row in members]
+        style = styles(number) | {"linestyle": ""}
+        axes.plot(marks, places, **style, markersize=5, label=label)
+    axes.set_yticks(range(len(groups)), [_plain(group) for group in groups])
+    axes.invert_yaxis()
+    axes.set_xlabel(NAMES.get(view.y, view.y))
+    if view.y in PERCENT:
+        axes.set_xscale("symlog", linthresh=1.0)
+        axes.set_xlim(left=-0.3)
+        axes.xaxis.set_major_formatter(lambda number, _: f"{number:g}")
 
 
 def _axis_name(name: str, rows: list[JsonDict]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.ticker import LogLocator
+
 from reknit.types import JsonDict
 from reknit.viz.style import LARGEST, OTHERS
 
@@ -20,6 +22,15 @@ def styles(number: int) -> dict[str, Any]:
         "marker": _MARKERS[number % len(_MARKERS)],
         "linestyle": _DASHES[number // len(_COLOURS) % len(_DASHES)],
     }
+
+
+def plain_log(axes: Any) -> None:
+    """A logarithmic y axis with plain numbers, also between the powers of ten."""
+    axes.set_yscale("log")
+    axis = axes.yaxis
+    axis.set_major_formatter(lambda number, _: f"{number:g}")
+    axis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    axis.set_minor_formatter(lambda number, _: f"{number:g}")
 
 
 def by_label(rows: Sequence[JsonDict]) -> dict[str, list[JsonDict]]:

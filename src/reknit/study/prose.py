@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reknit.study.paper import reported_time_s
-from reknit.study.stats import estimate, shared, value
+from reknit.study.stats import estimate, plain, shared, value
 from reknit.types import JsonDict
 
 _SLOT = re.compile(r"\{([^{}|]+)\|([^{}|]+)(?:\|([^{}|]*))?\}")
@@ -49,9 +49,9 @@ class Slot:
         if found.count == 0:
             return NOT_RUN
         if self.measure in _SHARES:
-            return f"{100 * found.mean:.3g} %"
+            return f"{plain(100 * found.mean, 2)} %"
         unit = " s" if self.measure.endswith("_s") else ""
-        return f"{found.mean:.3g}{unit}"
+        return f"{plain(found.mean)}{unit}"
 
     def covers(self, row: JsonDict) -> bool:
         """Whether a run is one of those that the slot is about."""
@@ -75,7 +75,7 @@ def _compared(pairs: Sequence[tuple[float, float]]) -> str:
     if not pairs or other == 0:
         return NOT_RUN
     change = mine / other - 1
-    return f"{100 * abs(change):.3g} % {'more' if change > 0 else 'less'}"
+    return f"{plain(100 * abs(change), 2)} % {'more' if change > 0 else 'less'}"
 
 
 def _same(held: object, wanted: str) -> bool:

@@ -57,7 +57,7 @@ def write_report(
             write_text(written[-1], make(header, cells))
     for number, view in enumerate(study.view):
         progress(number / len(study.view), f"{study.name}: drawing")
-        figure = None if view.kind == "table" else view_figure(study, view, found.rows)
+        figure = view_figure(study, view, found.rows)
         if figure is not None:
             stem = folder / picture_stem(study, number)
             for ending in (".png", ".svg"):

@@ -94,7 +94,7 @@ class CaseSpec(_Model):
 class ViewSpec(_Model):
     """One figure or table of the report."""
 
-    kind: Literal["table", "lines", "bars", "degrees", "curves", "training", "subnets", "maps"]
+    kind: Literal["lines", "bars", "dots", "degrees", "curves", "training", "subnets", "maps"]
     title: str = ""
     x: str = "uavs"
     y: str = "charged_time_s"

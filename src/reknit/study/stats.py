@@ -26,8 +26,15 @@ class Estimate:
         if self.count == 0:
             return "-"
         if self.count == 1:
-            return f"{self.mean:.3g}"
-        return f"{self.mean:.3g} ± {self.half_width:.2g}"
+            return plain(self.mean)
+        return f"{plain(self.mean)} ± {plain(self.half_width, 2)}"
+
+
+def plain(number: float, digits: int = 3) -> str:
+    """A number to so many digits, without an exponent; no minus before a zero."""
+    if abs(number) >= 10 ** (digits - 1):
+        return f"{number:.0f}"
+    return f"{number:.{digits}g}" if abs(number) >= 1e-4 else "0"
 
 
 def estimate(values: Iterable[float | None]) -> Estimate:
@@ -55,7 +62,8 @@ def value(row: JsonDict, measure: str) -> float | None:
 
     gap_to_bound        charged time / lower bound - 1.
     planned_gap         planned time / lower bound - 1, of connected plans.
-    over_best_known     charged time / planned time of the library's best plan - 1.
+    best_known_s        planned time of the library's best plan.
+    over_best_known     charged time / that time - 1.
     time_to_reconnect_s computing and flying, what an operator waits for.
     """
     if not row["ok"]:
@@ -69,9 +77,11 @@ def value(row: JsonDict, measure: str) -> float | None:
         return planned_s / bound_s - 1 if bound_s and planned_s and connected else None
     if measure == "time_to_reconnect_s":
         return float(row["charged_time_s"] + row["compute_s"])
-    if measure == "over_best_known":
-        best_s = instance(row["instance"]).best().recovery_time_s if row["instance"] else None
-        return row["charged_time_s"] / best_s - 1 if best_s else None
+    if measure in ("best_known_s", "over_best_known"):
+        if not row["instance"]:
+            return None
+        best_s = instance(row["instance"]).best().recovery_time_s
+        return best_s if measure == "best_known_s" else row["charged_time_s"] / best_s - 1
     if measure in ("replans", "connected_share"):
         found = (row["details"] or {}).get(measure)
         return None if found is None else float(found)

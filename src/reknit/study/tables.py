@@ -14,7 +14,7 @@ from reknit.types import JsonDict
 GROUP = ("uavs", "destroyed", "layout", "damage", "dim", "instance")
 _MEASURES = (
     *("charged_time_s", "converged", "flown_time_s", "mean_degree", "compute_s", "gap_to_bound"),
-    *("over_best_known", "replans", "connected_share"),
+    *("lower_bound_s", "best_known_s", "over_best_known", "replans", "connected_share"),
 )
 
 
@@ -89,7 +89,8 @@ def _mean(name: str, form: str) -> Callable[[Cell], str]:
     def text(cell: Cell) -> str:
         found = cell.of[name]
         scale = 100 if form.endswith("%") else 1
-        return "" if found.count == 0 else form.replace("%", " %").format(scale * found.mean)
+        text = form.replace("%", " %").format(scale * found.mean)
+        return "" if found.count == 0 else text.replace("-0.0 %", "0.0 %")
 
     return text
 
@@ -105,6 +106,8 @@ _COLUMNS: dict[str, Callable[[Cell], str]] = {
     "T_rc if converged (s)": lambda cell: str(cell.of["flown_time_s"]),
     "E(d)": _mean("mean_degree", "{:.2f}"),
     "max(d)": lambda cell: str(cell.max_degree) if cell.runs else "",
+    "bound (s)": _mean("lower_bound_s", "{:.3g}"),
+    "best known (s)": _mean("best_known_s", "{:.3g}"),
     "over the bound": _mean("gap_to_bound", "{:.1f}%"),
     "over the best known": _mean("over_best_known", "{:.1f}%"),
     "contracted": lambda cell: "" if cell.contracted is None else f"{cell.contracted:.0%}",
