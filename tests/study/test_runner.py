@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -130,6 +131,32 @@ def test_a_cluster_that_cannot_be_reached_is_a_typed_error(
     assert run_study(study, tmp_path / "s.duckdb", workers=1).before == 0
 
 
+def stored_bytes(store: Path) -> int:
+    """Size of the results file and its log, which grow with every finished run."""
+    log = store.with_name(store.name + ".wal")
+    return sum(path.stat().st_size for path in (store, log) if path.exists())
+
+
+def kill_in_the_middle(command: list[str], store: Path, writes: int, pause_s: float) -> bool:
+    """Start a study and SIGKILL it, with all its children, a moment after so many writes.
+    Whether it was still running then.
+    """
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        size = stored_bytes(store)
+        while writes and process.poll() is None:
+            time.sleep(0.002)
+            if stored_bytes(store) != size:
+                size = stored_bytes(store)
+                writes -= 1
+        time.sleep(pause_s)
+        return process.poll() is None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def test_a_killed_study_goes_on_where_it_was(
     whole: list[JsonDict], study: Study, tmp_path: Path
 ) -> None:
@@ -145,29 +172,17 @@ def test_a_killed_study_goes_on_where_it_was(
     rng = random.Random(3)
     kills = 0
     counts = [0]
-    longest_s = 2.0
-    for _ in range(40):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-        try:
-            process.wait(timeout=rng.uniform(0.3, longest_s))
-            break
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            kills += 1
-        if store.exists():
-            with duckdb.connect(str(store)) as base:
-                tables = [row[0] for row in base.execute("SHOW TABLES").fetchall()]
-                if "runs" in tables:
-                    found = base.execute("SELECT count(*), count(DISTINCT key) FROM runs")
-                    rows, keys = found.fetchall()[0]
-                    assert rows == keys >= counts[-1]
-                    counts.append(rows)
-        if counts[-1] == 0:
-            longest_s *= 1.5  # a slow machine: it was killed before it could finish anything
+    # The first write is the runner's own; every second one after it completes a run.
+    while kill_in_the_middle(command, store, rng.randint(2, 10), rng.uniform(0.0, 0.03)):
+        kills += 1
+        with duckdb.connect(str(store)) as base:
+            found = base.execute("SELECT count(*), count(DISTINCT key) FROM runs").fetchall()
+        rows, keys = found[0]
+        assert rows == keys >= counts[-1]
+        counts.append(rows)
     run_study(study, store, profile="paper", workers=1)
-    assert kills >= 2, "the kills did not land while it ran"
-    assert any(0 < count < 36 for count in counts), "no kill landed in the middle of the work"
+    assert kills >= 5, "the kills did not land while it ran"
+    assert len({count for count in counts if 0 < count < 36}) >= 4, "not in the middle of the work"
     assert table(store, study) == whole
 
 
