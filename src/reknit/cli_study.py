@@ -75,7 +75,9 @@ def run(
         else:
             console.out.print(_in_words(study.name, done[study.name]))
     if not as_json:
-        console.out.print(f"See them: reknit study report {name} --profile {profile}")
+        words = [name, "--profile", profile, *(["--planner", planner] if planner else [])]
+        words += ["--out", str(out)] if out != Path("results") else []
+        console.out.print(f"See them: reknit study report {' '.join(words)}", soft_wrap=True)
     if len(studies) > 1 and not as_json:
         console.out.print(_altogether(done))
     for study_name, reason in refused.items():

@@ -69,7 +69,9 @@ def test_a_refused_store_does_not_keep_the_others_from_running(
     assert "first: not run:" in told.err
     assert "another study" in told.err
     assert call(monkeypatch, "study", "report", "all", *out) == 2
-    assert "`first`" in (tmp_path / "results.md").read_text()
+    page = (tmp_path / "results.md").read_text()
+    assert "`first` (A small study): holds another study" in page
+    assert str(tmp_path) not in page
 
 
 def test_the_log_of_a_long_job_tells_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

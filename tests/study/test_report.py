@@ -76,7 +76,7 @@ def test_the_table_is_what_the_store_says(made: tuple[Path, Study]) -> None:
 def test_the_quick_profile_says_so(made: tuple[Path, Study]) -> None:
     """A report of fewer repetitions says that it is one, and how it was made."""
     text = (made[0] / "report" / "small.md").read_text()
-    assert "reknit study run small --profile quick" in text
+    assert "reknit study run small.toml --profile quick" in text
     assert "fewer repetitions" in text
     assert "24 runs, 2 of each kind" in text
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import reknit
 from reknit.study.palette import by_label, plain_log, styles
-from reknit.study.spec import ViewSpec
+from reknit.study.parts import ViewSpec
 from reknit.types import FloatArray, JsonDict
 from reknit.viz.style import RC, quiet
 

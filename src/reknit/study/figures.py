@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from reknit.study.curves import draw_degrees, draw_losses, draw_subnets, training_figure
 from reknit.study.palette import by_label, plain_log, styles
 from reknit.study.paper import reported_converged, reported_time_s
-from reknit.study.spec import Study, ViewSpec
+from reknit.study.parts import ViewSpec
+from reknit.study.spec import Study
 from reknit.study.stats import estimate, share_interval, value
 from reknit.study.task import Task
 from reknit.types import JsonDict

@@ -47,7 +47,7 @@ class Findings:
 
     def commands(self) -> str:
         """How to make all this again."""
-        tail = f"{self.study.name} --profile {self.profile}"
+        tail = f"{self.study.called} --profile {self.profile}"
         return f"`reknit study run {tail}` and `reknit study report {tail}`"
 
     def extent(self) -> str:

@@ -26,7 +26,9 @@ def write_overview(
         try:
             found.append(gather(study, store_of(study), profile))
         except StoreRefused as error:
-            reason = "never run" if not store_of(study).exists() else str(error)
+            # Without the path that the message begins with: the page is for others to read.
+            told = str(error).partition(": ")[2]
+            reason = told if store_of(study).exists() else "never run"
             missing.append(f"* `{study.name}` ({study.title}): {reason}.")
     parts = [_introduction(found)]
     if missing:

@@ -11,11 +11,10 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
-from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from reknit.algorithms.registry import build
 from reknit.errors import ReknitError, UnknownName, UnreadableFile
@@ -24,109 +23,14 @@ from reknit.scenario.damage import DAMAGE_MODELS
 from reknit.scenario.generate import LAYOUTS
 from reknit.study.library.instances import instances
 from reknit.study.lines import line_of
+from reknit.study.parts import CaseSpec, Count, Model, PlannerSpec, ProfileSpec, ViewSpec, each
 from reknit.study.task import Task
 
-Count = Annotated[int, Field(ge=1)]
 PROFILES = ("quick", "paper")
 BUILT_IN_FOLDER = Path(__file__).parent / "builtin"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PlannerSpec(_Model):
-    """A planner of a study, with the name it has in tables."""
-
-    name: str
-    label: str = ""
-    parameters: dict[str, Any] = {}
-    budget_s: Annotated[float, Field(ge=0)] | None = None
-
-    @property
-    def shown(self) -> str:
-        """The label, or the name if there is none."""
-        return self.label or self.name
-
-
-class CaseSpec(_Model):
-    """A grid of scenarios; a list stands for each of its values."""
-
-    uavs: Annotated[int, Field(ge=2)] | list[Annotated[int, Field(ge=2)]] = 200
-    destroyed: int | float | list[int | float] = 0.5
-    layout: str | list[str] = "uniform"
-    damage: str | list[str] = "random"
-    dim: Literal[2, 3] = 2
-    strikes: list[tuple[float, int]] = []
-    families: list[str] = []
-
-    def kinds(self) -> list[dict[str, Any]]:
-        """The scenarios of the grid, as fields of a task; instances of the library instead, if
-        families of it are named.
-        """
-        if self.families:
-            return [
-                {
-                    "instance": one.name,
-                    "uavs": one.recipe["uavs"],
-                    "destroyed": one.recipe["destroyed"],
-                    "layout": one.recipe.get("layout", "uniform"),
-                    "damage": one.recipe.get("damage", "random"),
-                    "dim": one.recipe.get("dim", 2),
-                }
-                for one in instances().values()
-                if one.family in self.families
-            ]
-        return [
-            {
-                "uavs": uavs,
-                "destroyed": destroyed,
-                "layout": layout,
-                "damage": damage,
-                "dim": self.dim,
-            }
-            for uavs, destroyed, layout, damage in product(
-                _each(self.uavs), _each(self.destroyed), _each(self.layout), _each(self.damage)
-            )
-        ]
-
-
-class ViewSpec(_Model):
-    """One figure or table of the report."""
-
-    kind: Literal["lines", "bars", "dots", "degrees", "curves", "training", "subnets", "maps"]
-    title: str = ""
-    x: str = "uavs"
-    y: str = "charged_time_s"
-    log: bool = False
-    only: dict[str, Any] = {}
-
-
-class FewerSpec(_Model):
-    """Fewer repetitions of costly runs: those of some planners (of all, if none is named) on
-    swarms of at least so many UAVs. None at all for 0.
-    """
-
-    repetitions: Annotated[int, Field(ge=0)]
-    planners: list[str] = []
-    from_uavs: Annotated[int, Field(ge=2)] = 2
-
-    def covers(self, label: str, uavs: int) -> bool:
-        """Whether it holds for a planner on a swarm of this size."""
-        return uavs >= self.from_uavs and (not self.planners or label in self.planners)
-
-
-class ProfileSpec(_Model):
-    """What a profile changes: fewer repetitions, smaller swarms, fewer planners."""
-
-    repetitions: Count | None = None
-    max_uavs: Annotated[int, Field(ge=2)] | None = None
-    destroyed: list[int | float] | None = None
-    planners: list[str] | None = None
-    fewer: list[FewerSpec] = []
-
-
-class Study(_Model):
+class Study(Model):
     """An experiment: planners x cases x repetitions, and how to report it."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
@@ -137,8 +41,14 @@ class Study(_Model):
     repetitions: Count = 50
     planner: Annotated[list[PlannerSpec], Field(min_length=1)]
     case: Annotated[list[CaseSpec], Field(min_length=1)]
-    view: list[ViewSpec] = []
-    profile: dict[Literal["quick", "paper"], ProfileSpec] = {}
+    view: list[ViewSpec] = Field(default_factory=list)
+    profile: dict[Literal["quick", "paper"], ProfileSpec] = Field(default_factory=dict)
+    _called: str = PrivateAttr("")
+
+    @property
+    def called(self) -> str:
+        """What stands after `reknit study run` to run it."""
+        return self._called or self.name
 
     def fingerprint(self) -> str:
         """Identifies what can be run: labels, titles and views do not count, nor which part of
@@ -204,7 +114,7 @@ class Study(_Model):
         known = {"families": families, "layout": LAYOUTS, "damage": tuple(DAMAGE_MODELS)}
         for number, case in enumerate(self.case):
             for field, names in known.items():
-                for value in _each(getattr(case, field)):
+                for value in each(getattr(case, field)):
                     yield field, value, names, ("case", number, field)
         labels = [planner.shown for planner in self.planner]
         for profile, limits in self.profile.items():
@@ -227,9 +137,11 @@ class Study(_Model):
             name: profile.model_copy(update={"planners": None})
             for name, profile in self.profile.items()
         }
-        return self.model_copy(
-            update={"planner": planners, "name": f"{self.name}-{suffix}", "profile": profiles}
-        )
+        other = {"planner": planners, "name": f"{self.name}-{suffix}", "profile": profiles}
+        # The prose is about the study's own planners.
+        study = self.model_copy(update={**other, "differences": ""})
+        study._called = f"{self.called} --planner {','.join(names)}"
+        return study
 
 
 def load_study(name: str | Path) -> Study:
@@ -257,13 +169,11 @@ def load_study(name: str | Path) -> Study:
     if fault is not None:
         told, where = fault
         raise UnreadableFile(f"{path}: line {line_of(text, where)}: {told}") from told
+    if Path(name).suffix == ".toml":
+        study._called = path.name
     return study
 
 
 def built_in_studies() -> list[str]:
     """Names of the studies that come with the package."""
     return sorted(path.stem for path in BUILT_IN_FOLDER.glob("*.toml"))
-
-
-def _each(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
