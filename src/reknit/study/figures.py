@@ -212,6 +212,8 @@ def _bars(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     axes.set_ylabel(NAMES.get(view.y, view.y))
     if view.log or view.y in LOGARITHMIC:
         plain_log(axes)
+    else:
+        axes.set_ylim(bottom=0)
 
 
 def _dots(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
