@@ -39,9 +39,9 @@ bench: $(READY)  ## speed and memory of this installation
 	$(BIN)/reknit bench
 	for file in benchmarks/bench_*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
-results: $(READY) ## run all studies (quick profile) and write docs/results
+results: $(READY) ## run all studies (quick profile, under an hour) and write docs/results.md
 	$(BIN)/reknit study run all --profile quick
-	$(BIN)/reknit study report all --profile quick --to docs/results
+	$(BIN)/reknit study report all --profile quick
 	$(BIN)/python docs/make_results.py
 
 clean:           ## remove what make made

@@ -1,32 +1,45 @@
-"""Fills the README's table and its picture from stored results; no figure is typed by hand.
+"""Writes docs/results.md, the README's table and its picture from stored results.
 
-Run by `make results`, after the studies.
+No figure is typed by hand. Run by `make results`, after the studies and their reports.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+
+from PIL import Image
 
 from reknit.recovery import recover
 from reknit.scenario.generate import generate
-from reknit.study.spec import load_study
-from reknit.study.store import Store
-from reknit.study.tables import Cell, markdown, summarise
+from reknit.study.findings import gather
+from reknit.study.overview import write_overview
+from reknit.study.report import pictures_in
+from reknit.study.spec import Study, built_in_studies, load_study
+from reknit.study.tables import Cell, markdown, time_text
 from reknit.viz.picture import recovery_figure, save_figure
 
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
 BEGIN = "<!-- results: made by docs/make_results.py, not by hand -->"
 END = "<!-- end of results -->"
-RESULTS = Path("results")
 SIZES = (20, 50, 100, 200)
+PROFILE = "quick"
 
 
-def main() -> None:
-    """Rewrite what stands between the marks."""
+def main(results: Path) -> None:
+    """Write the page, and rewrite what stands between the marks of the README."""
+    studies = [load_study(name) for name in built_in_studies()]
+    for old in (HERE / "results").glob("*.png"):
+        old.unlink()
+    write_overview(
+        studies,
+        lambda study: store_of(results, study),
+        HERE / "results.md",
+        lambda study: [(title, small(path)) for title, path in reported(results, study)],
+    )
     study = load_study("scalability")
-    with Store(RESULTS / "scalability-quick.duckdb", study, read_only=True) as store:
-        cells = summarise(store.rows(study.tasks("quick")))
+    cells = gather(study, store_of(results, study), PROFILE).cells
     text = README.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
@@ -35,9 +48,30 @@ def main() -> None:
     save_figure(recovery_figure(recover(scenario, "ml-dagl", seed=7)), HERE / "img/recovery.png")
 
 
+def store_of(results: Path, study: Study) -> Path:
+    """Where `reknit study run` has put the runs."""
+    return results / f"{study.name}-{PROFILE}.duckdb"
+
+
+def reported(results: Path, study: Study) -> list[tuple[str, Path]]:
+    """The pictures that `reknit study report` has drawn."""
+    return pictures_in(study, results / f"{study.name}-{PROFILE}")
+
+
+def small(path: Path) -> Path:
+    """A copy for the repository: sharp enough to read on a screen, a quarter of the bytes."""
+    copy = HERE / "results" / path.name
+    copy.parent.mkdir(exist_ok=True)
+    with Image.open(path) as picture:
+        size = (picture.width * 11 // 20, picture.height * 11 // 20)
+        shrunk = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+        shrunk.quantize(96, dither=Image.Dither.NONE).save(copy, optimize=True)
+    return copy
+
+
 def table(cells: list[Cell]) -> str:
     """Flown recovery time at half damage, planner by size, with the share that reconnected."""
-    runs = max(cell.runs for cell in cells)
+    runs = [cell.runs for cell in cells if cell.group[0] in SIZES]
     labels = list(dict.fromkeys(cell.label for cell in cells))
     by_place = {(cell.label, cell.group[0]): cell for cell in cells}
     header = ["planner", *(f"N = {size}" for size in SIZES), "computing at N = 200"]
@@ -45,24 +79,19 @@ def table(cells: list[Cell]) -> str:
     for label in labels:
         found = [by_place.get((label, size)) for size in SIZES]
         last = found[-1]
-        computing = "" if last is None else f"{last.compute.mean:.2g} s"
-        rows.append([label, *(text_of(cell) for cell in found), computing])
+        computing = "" if last is None else f"{last.of['compute_s'].mean:.2g} s"
+        rows.append(
+            [label, *("" if cell is None else time_text(cell) for cell in found), computing]
+        )
     note = (
-        f"Mean flown time in seconds over {runs} swarms never seen in training, half of each lost, "
-        "in brackets the paper's figure; R_c is given where not every run reconnected, and such "
-        "a run counts with the allowed time. Computing is of one thread, two runs at a time.\n\n"
+        "Mean flown time in seconds with 95 % intervals, over "
+        f"{min(runs)} to {max(runs)} swarms never seen in training "
+        "(costly planners have the fewest), half of each lost, in brackets the paper's figure; "
+        "R_c is given where not every run reconnected, and such a run counts with the allowed "
+        "time. Computing is of one thread, two runs at a time.\n\n"
     )
     return note + markdown(header, rows)
 
 
-def text_of(cell: Cell | None) -> str:
-    """A mean, with the paper's beside it, and the share that converged if not all did."""
-    if cell is None:
-        return ""
-    paper = "" if cell.paper_time_s is None else f" ({cell.paper_time_s:g})"
-    rate = "" if cell.converged == 1.0 else f", R_c {cell.converged:.2f}"
-    return f"{cell.time.mean:.2f}{paper}{rate}"
-
-
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("results"))

@@ -33,10 +33,14 @@ if TYPE_CHECKING:
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
     from reknit.recovery import Run, plan, recover
+    from reknit.repeated import Strike, recover_repeatedly
     from reknit.scenario.files import load_scenario, save_scenario
     from reknit.scenario.generate import generate
     from reknit.scenario.radio import Radio
     from reknit.scenario.scenario import Scenario
+    from reknit.study.report import write_report
+    from reknit.study.runner import run_study
+    from reknit.study.spec import Study, load_study
 
 __version__ = "0.1.0"
 
@@ -55,15 +59,21 @@ _HOME = {
     "Scenario": "reknit.scenario.scenario",
     "Status": "reknit.plans.status",
     "SteeringPlanner": "reknit.algorithms.base",
+    "Strike": "reknit.repeated",
+    "Study": "reknit.study.spec",
     "TargetPlanner": "reknit.algorithms.base",
     "fly": "reknit.flight.simulator",
     "generate": "reknit.scenario.generate",
     "load_scenario": "reknit.scenario.files",
+    "load_study": "reknit.study.spec",
     "lower_bound": "reknit.algorithms.certified.bounds",
     "plan": "reknit.recovery",
     "planners": "reknit.algorithms.registry",
     "recover": "reknit.recovery",
+    "recover_repeatedly": "reknit.repeated",
+    "run_study": "reknit.study.runner",
     "save_scenario": "reknit.scenario.files",
+    "write_report": "reknit.study.report",
 }
 
 __all__ = [
@@ -81,15 +91,21 @@ __all__ = [
     "Scenario",
     "Status",
     "SteeringPlanner",
+    "Strike",
+    "Study",
     "TargetPlanner",
     "fly",
     "generate",
     "load_scenario",
+    "load_study",
     "lower_bound",
     "plan",
     "planners",
     "recover",
+    "recover_repeatedly",
+    "run_study",
     "save_scenario",
+    "write_report",
     "errors",
     "testing",
 ]

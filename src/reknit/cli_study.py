@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from reknit.study.runner import Summary
     from reknit.study.spec import Study
 
 study_app = typer.Typer(
@@ -41,33 +43,47 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a study, or what is left of it: stopped at any moment, it goes on from there."""
-    from dataclasses import asdict
-
     from reknit import console
     from reknit.study.runner import run_study
+    from reknit.study.store import StoreRefused
 
-    for study in _studies(name, planner):
-        with console.progress_bar(quiet=as_json) as progress:
-            summary = run_study(
-                study,
-                _store(out, study.name, profile),
-                profile=profile,
-                engine=engine,
-                workers=workers,
-                address=address,
-                retry=retry,
-                progress=progress,
-            )
-        if as_json:
-            sys.stdout.write(json.dumps({"study": study.name, **asdict(summary)}) + "\n")
+    studies = _studies(name, planner)
+    done: dict[str, Summary] = {}
+    refused: dict[str, str] = {}
+    for study in studies:
+        try:
+            with console.progress_bar(quiet=as_json, lines=True) as progress:
+                done[study.name] = run_study(
+                    study,
+                    _store(out, study.name, profile),
+                    profile=profile,
+                    engine=engine,
+                    workers=workers,
+                    address=address,
+                    retry=retry,
+                    progress=progress,
+                )
+        except StoreRefused as error:
+            # The store of one study says nothing about those of the others.
+            if len(studies) == 1:
+                raise
+            refused[study.name] = str(error)
             continue
-        failed = f", {summary.failed} of all failed" if summary.failed else ""
-        console.out.print(
-            f"{study.name}: {summary.total} runs, {summary.before} done before, "
-            f"{summary.now} now{failed}."
-        )
+        if as_json:
+            told = {"study": study.name, **asdict(done[study.name])}
+            sys.stdout.write(json.dumps(told) + "\n")
+        else:
+            console.out.print(_in_words(study.name, done[study.name]))
     if not as_json:
-        console.out.print(f"See them: reknit study report {name} --profile {profile}")
+        words = [name, "--profile", profile, *(["--planner", planner] if planner else [])]
+        words += ["--out", str(out)] if out != Path("results") else []
+        console.out.print(f"See them: reknit study report {' '.join(words)}", soft_wrap=True)
+    if len(studies) > 1 and not as_json:
+        console.out.print(_altogether(done))
+    for study_name, reason in refused.items():
+        sys.stderr.write(f"reknit: {study_name}: not run: {reason}\n")
+    if refused:
+        raise typer.Exit(2)
 
 
 @study_app.command("report", epilog="Example: reknit study report scalability --export")
@@ -83,26 +99,50 @@ def report(
 ) -> None:
     """Write figures, tables and an HTML page from what has been run so far."""
     from reknit import console
-    from reknit.study.report import write_overview, write_report
+    from reknit.study.overview import write_overview
+    from reknit.study.report import pictures_in, write_report
+    from reknit.study.store import StoreRefused
 
     studies = _studies(name, planner)
     pages = []
+    refused: dict[str, str] = {}
+
+    def folder_of(study: Study) -> Path:
+        return (to or out) / f"{study.name}-{profile}"
+
     with console.progress_bar() as progress:
         for study in studies:
-            folder = (to or out) / f"{study.name}-{profile}"
-            files = write_report(
-                study,
-                _store(out, study.name, profile),
-                folder,
-                profile=profile,
-                export=export,
-                progress=progress,
-            )
+            store = _store(out, study.name, profile)
+            try:
+                files = write_report(
+                    study,
+                    store,
+                    folder_of(study),
+                    profile=profile,
+                    export=export,
+                    progress=progress,
+                )
+            except StoreRefused as error:
+                if len(studies) == 1:
+                    raise
+                refused[study.name] = str(error)
+                continue
             pages.append(files[0])
-        if len(studies) > 1:
-            write_overview([page.with_suffix(".md") for page in pages], to or out)
     for page in pages:
         console.out.print(f"Open {page} in a browser.", soft_wrap=True)
+    if len(studies) > 1 and pages:
+        overview = (to or out) / "results.md"
+        write_overview(
+            studies,
+            lambda study: _store(out, study.name, profile),
+            overview,
+            lambda study: pictures_in(study, folder_of(study)),
+        )
+        console.out.print(f"All in one: {overview}", soft_wrap=True)
+    for study_name, reason in refused.items():
+        sys.stderr.write(f"reknit: {study_name}: no report: {reason}\n")
+    if refused:
+        raise typer.Exit(2)
 
 
 @study_app.command("list", epilog="Example: reknit study list")
@@ -164,6 +204,23 @@ def submit_plan(
         f"{name}: verified; {' and '.join(news) or 'no better than what is known'}. "
         f"Best known {best.recovery_time_s:.4f} s, proven bound {best.lower_bound_s:.4f} s."
     )
+
+
+def _in_words(name: str, summary: Summary) -> str:
+    failed = f", {summary.failed} of all failed" if summary.failed else ""
+    return (
+        f"{name}: {summary.total} runs, {summary.before} done before, {summary.now} now{failed}."
+        + (f"\n  first failure: {summary.first_failure}" if summary.first_failure else "")
+    )
+
+
+def _altogether(done: dict[str, Summary]) -> str:
+    """What all studies came to, with the names of those in which runs failed."""
+    runs = sum(summary.total for summary in done.values())
+    failed = {name: one.failed for name, one in done.items() if one.failed}
+    told = ", ".join(f"{count} of {name}" for name, count in failed.items())
+    end = f"failed: {told}; --retry runs them again." if failed else "none failed."
+    return f"{len(done)} studies, {runs} runs, {end}"
 
 
 def _studies(name: str, planners: str | None) -> list[Study]:

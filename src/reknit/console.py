@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -19,8 +20,11 @@ err = Console(stderr=True)
 
 
 @contextmanager
-def progress_bar(quiet: bool = False) -> Iterator[Report]:
-    """A bar on standard error that goes away when the work is done."""
+def progress_bar(quiet: bool = False, lines: bool = False) -> Iterator[Report]:
+    """A bar on standard error that goes away when the work is done.
+
+    lines   where that is no terminal, a line a minute instead, for the log of a long job.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -28,8 +32,16 @@ def progress_bar(quiet: bool = False) -> Iterator[Report]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
+    if lines and not quiet and not err.is_terminal:
+        yield _a_line_a_minute()
+        return
+    # Single runs may take a minute, so the speed is taken over the last ten.
     with Progress(
-        *columns, console=err, transient=True, disable=quiet or not err.is_terminal
+        *columns,
+        console=err,
+        transient=True,
+        disable=quiet or not err.is_terminal,
+        speed_estimate_period=600,
     ) as bar:
         task = bar.add_task("working", total=1.0)
 
@@ -37,6 +49,23 @@ def progress_bar(quiet: bool = False) -> Iterator[Report]:
             bar.update(task, completed=fraction, description=message)
 
         yield report
+
+
+def _a_line_a_minute(period_s: float = 60.0) -> Report:
+    begin_s = told_s = time.monotonic()
+    begin: float | None = None
+
+    def report(fraction: float, message: str) -> None:
+        nonlocal told_s, begin
+        now_s = time.monotonic()
+        if begin is None:
+            begin = fraction  # what was done before this session says nothing of its speed
+        if now_s - told_s >= period_s and fraction > begin:
+            told_s = now_s
+            left_s = (now_s - begin_s) * (1 - fraction) / (fraction - begin)
+            err.print(f"{message}: {fraction:.0%}, about {left_s / 60:.0f} min left")
+
+    return report
 
 
 def scenario_line(scenario: Scenario) -> str:

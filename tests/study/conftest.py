@@ -38,6 +38,17 @@ y = "gap_to_bound"
 [[view]]
 kind = "degrees"
 [[view]]
+kind = "subnets"
+[[view]]
+kind = "training"
+[[view]]
+kind = "bars"
+x = "label"
+only = { label = ["sidr", "contraction"] }
+[[view]]
+kind = "dots"
+x = "seed"
+[[view]]
 kind = "maps"
 
 [profile.quick]

@@ -98,8 +98,9 @@ def test_a_planner_is_scored_on_the_library() -> None:
     study = load_study("library").with_planners(["contraction"])
     tasks = study.tasks("quick")
     assert {task.planner for task in tasks} == {"contraction"}
-    assert len(tasks) == sum(one.recipe["uavs"] <= 500 for one in instances.instances().values())
+    assert len(tasks) == sum(one.recipe["uavs"] <= 1000 for one in instances.instances().values())
     assert study.fingerprint() != load_study("library").fingerprint()
+    assert study.called == "library --planner contraction"
     assert np.array_equal(
         tasks[0].scenario().positions, instance(tasks[0].instance or "").scenario().positions
     )

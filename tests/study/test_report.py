@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from reknit.study import stats
-from reknit.study.paper import reported, reported_time_s
-from reknit.study.report import write_report
+from reknit.study.findings import gather
+from reknit.study.overview import write_overview
+from reknit.study.paper import reported, reported_converged, reported_time_s
+from reknit.study.prose import NOT_RUN, Slot, fill, slots
+from reknit.study.report import pictures_in, write_report
 from reknit.study.runner import run_study
-from reknit.study.spec import Study, load_study
+from reknit.study.spec import Study, built_in_studies, load_study
 from reknit.study.store import Store, StoreRefused
 from tests.study.conftest import TEXT
 
@@ -33,11 +38,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Study]:
     return folder, study
 
 
+KINDS = (
+    *("1-lines", "2-bars", "3-degrees", "4-subnets", "5-training", "6-bars", "7-dots", "8-maps"),
+)
+
+
 def test_the_report_has_everything(made: tuple[Path, Study]) -> None:
     """Page, Markdown, CSV, LaTeX, Parquet, and each figure as PNG and SVG."""
     names = {path.name for path in (made[0] / "report").iterdir()}
     assert {"small.html", "small.md", "small.csv", "small.tex", "small.parquet"} <= names
-    for kind in ("1-lines", "2-bars", "3-degrees", "4-maps"):
+    assert {"small-paired.csv", "small-paired.tex"} <= names
+    for kind in KINDS:
         assert {f"small-{kind}.png", f"small-{kind}.svg"} <= names
 
 
@@ -65,8 +76,92 @@ def test_the_table_is_what_the_store_says(made: tuple[Path, Study]) -> None:
 def test_the_quick_profile_says_so(made: tuple[Path, Study]) -> None:
     """A report of fewer repetitions says that it is one, and how it was made."""
     text = (made[0] / "report" / "small.md").read_text()
-    assert "reknit study run small --profile quick" in text
+    assert "reknit study run small.toml --profile quick" in text
     assert "fewer repetitions" in text
+    assert "24 runs, 2 of each kind" in text
+
+
+def test_the_report_says_with_what_it_was_made(made: tuple[Path, Study]) -> None:
+    """Versions and machine are those of the runs, and no path of the machine is told."""
+    for name in ("small.md", "small.html"):
+        text = (made[0] / "report" / name).read_text()
+        for word in ("clarabel", "numpy", "Python 3", "core", "GiB", "one thread each"):
+            assert word in text
+        assert str(made[0]) not in text
+        assert str(Path.home()) + "/" not in text
+
+
+def test_paired_differences_have_an_interval(made: tuple[Path, Study]) -> None:
+    """Every planner against the first, on the scenarios both were run on."""
+    with (made[0] / "report" / "small-paired.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["planner"], row["against"]) for row in rows] == [
+        ("sidr", "contraction"),
+        ("HERO alone", "contraction"),
+    ]
+    assert all(row["scenarios"] == "8" and "±" in row["difference (s)"] for row in rows)
+
+
+def test_numbers_in_prose_come_from_the_runs(made: tuple[Path, Study]) -> None:
+    """Slots are means, the paper's figures or paired ratios, recomputed here; what was not run
+    says so.
+    """
+    folder, study = made
+    rows = gather(study, folder / "s.duckdb", "quick").rows
+    sidr = [row["charged_time_s"] for row in rows if row["label"] == "sidr" and row["uavs"] == 20]
+    other = [
+        row["charged_time_s"] for row in rows if row["label"] == "contraction" and row["uavs"] == 20
+    ]
+    change = np.mean(sidr) / np.mean(other) - 1
+    text = (
+        "{charged_time_s | sidr | uavs=20}; {paper | sidr | uavs=20, destroyed=0.5}; "
+        "{charged_time_s | sidr / contraction | uavs=20}; {charged_time_s | gat}"
+    )
+    first, second, third, fourth = fill(text, rows).split("; ")
+    assert first == f"{stats.plain(float(np.mean(sidr)))} s"
+    assert second == "8.07 s"
+    more = "more" if change > 0 else "less"
+    assert third == f"{stats.plain(100 * abs(change), 2)} % {more}"
+    assert fourth == NOT_RUN
+
+
+@pytest.mark.parametrize("name", built_in_studies())
+def test_the_prose_of_built_in_studies_can_be_filled(name: str) -> None:
+    """Every slot names a measure, a planner and values that the quick profile has runs of."""
+    study = load_study(name)
+    found = slots(study.differences)
+    assert found, "says nothing about the paper"
+    assert study.differences.count("{") == len(found)
+    tasks = [asdict(task) for task in study.tasks("quick")]
+    for slot in found:
+        for label in slot.labels:
+            alone = Slot(slot.measure, (label,), slot.only)
+            assert any(alone.covers(task) for task in tasks), slot
+
+
+def test_one_page_on_all_studies_names_those_that_were_not_run(
+    made: tuple[Path, Study], tmp_path: Path
+) -> None:
+    """Pictures are linked relative to the page, and nothing is left out silently."""
+    folder, study = made
+    missing = study.model_copy(update={"name": "missing", "title": "Never started"})
+    (folder / "s-quick.duckdb").write_bytes((folder / "s.duckdb").read_bytes())
+    stores = {"small": folder / "s-quick.duckdb", "missing": tmp_path / "none-quick.duckdb"}
+    page = folder / "pages" / "results.md"
+    page.parent.mkdir()
+    write_overview(
+        [study, missing],
+        lambda one: stores[one.name],
+        page,
+        lambda one: pictures_in(one, folder / "report"),
+    )
+    text = page.read_text()
+    assert "`missing` (Never started): never run" in text
+    assert "24 runs of 1 studies" in text
+    links = re.findall(r"!\[.*?\]\((.*?)\)", text)
+    assert len(links) == len(KINDS)
+    assert all((page.parent / link).exists() for link in links)
+    assert str(folder) not in text
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
@@ -75,6 +170,30 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     found = [stats.estimate(rng.normal(3.0, 2.0, 6).tolist()) for _ in range(2000)]
     covered = np.mean([abs(one.mean - 3.0) <= one.half_width for one in found])
     assert covered == pytest.approx(0.95, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "text"),
+    [
+        (1.234, 3, "1.23"),
+        (152.3, 2, "152"),
+        (0.0456, 2, "0.046"),
+        (-3e-8, 2, "0"),
+        (-2.5, 2, "-2.5"),
+    ],
+)
+def test_numbers_have_no_exponent(number: float, digits: int, text: str) -> None:
+    """As a reader expects them in a table."""
+    assert stats.plain(number, digits) == text
+
+
+def test_intervals_of_shares_stay_within_bounds() -> None:
+    """The textbook's figures for 8 of 10, and something is left open at 0 and at 1."""
+    assert stats.share_interval(0.8, 10) == pytest.approx((0.490, 0.943), abs=0.001)
+    low, high = stats.share_interval(1.0, 10)
+    assert high == 1.0
+    assert low == pytest.approx(0.722, abs=0.001)
+    assert stats.share_interval(0.0, 10)[0] == 0.0
 
 
 def test_differences_are_paired(made: tuple[Path, Study]) -> None:
@@ -106,6 +225,9 @@ def test_the_papers_figures_are_beside_ours() -> None:
     assert reported_time_s("ml-dagl", 200, 0.5) == 5.24
     assert reported_time_s("ml-dagl", 200, 150) == pytest.approx(31.7 * 0.7, abs=0.01)
     assert reported_time_s("ml-dagl", 200, 42) is None
+    assert reported_converged("sidr", 200, 0.5) == 0.36
+    assert reported_converged("ml-dagl", 200, 190) == 1.0
+    assert reported_converged("sidr", 200, 150) is None
 
 
 def test_a_report_needs_results(study: Study, tmp_path: Path) -> None:
@@ -154,7 +276,7 @@ def test_a_browser_shows_the_page(made: tuple[Path, Study], tmp_path: Path) -> N
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=200)
     title = done.stdout.split("<title>")[1].split("</title>")[0]
     pictures = json.loads(title)
-    assert len(pictures) == 4
+    assert len(pictures) == len(KINDS)
     for width, colours in pictures:
         assert width > 600
         assert colours > 50

@@ -7,18 +7,21 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from reknit.errors import MissingExtra, ReknitError, UnwritableOutput
+from reknit.errors import MissingExtra
 from reknit.study import engines, runner
+from reknit.study.engines import NoCluster
 from reknit.study.runner import run_study
 from reknit.study.spec import Study, load_study
 from reknit.study.store import TIMINGS, Store, StoreRefused
-from reknit.study.task import run_task
+from reknit.study.task import Task, run_task
 from reknit.types import JsonDict
 from tests.study.conftest import TEXT
 
@@ -75,6 +78,85 @@ def test_ray_gives_the_same_table(whole: list[JsonDict], study: Study, tmp_path:
     assert table(tmp_path / "s.duckdb", study) == whole
 
 
+@pytest.mark.long
+def test_a_ray_that_is_already_there_gives_the_same_table(
+    whole: list[JsonDict], study: Study, tmp_path: Path
+) -> None:
+    """With --address auto the runs go to a cluster that somebody else has started, and it is
+    left running.
+    """
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="rk") as folder:  # sockets: short names
+        environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": folder}
+        cluster = subprocess.Popen(
+            [
+                *(sys.executable, "-c"),
+                "import ray, time; ray.init(num_cpus=2, include_dashboard=False);"
+                "print('ready', flush=True); time.sleep(280)",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment,
+        )
+        try:
+            assert cluster.stdout is not None
+            assert any(line == "ready\n" for line in cluster.stdout)
+            command = [
+                *(sys.executable, "-c", "from reknit.cli import main; main()"),
+                *("study", "run", str(tmp_path / "small.toml"), "--profile", "paper"),
+                *("--engine", "ray", "--address", "auto", "--out", str(tmp_path)),
+            ]
+            subprocess.run(command, check=True, env=environment, capture_output=True, timeout=280)
+            assert cluster.poll() is None
+        finally:
+            cluster.terminate()
+            cluster.communicate()
+    assert table(tmp_path / "small-paper.duckdb", study) == whole
+    with Store(tmp_path / "small-paper.duckdb", study, read_only=True) as store:
+        assert "a Ray cluster" in store.sessions()[0].workers
+
+
+def test_a_cluster_that_cannot_be_reached_is_a_typed_error(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line that names the address; nothing is counted as run."""
+    ray = pytest.importorskip("ray")
+
+    def refuse(**_: object) -> None:
+        raise ConnectionError("Failed to connect\nand more")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(NoCluster, match=r"^Ray at nowhere:1: Failed to connect$"):
+        run_study(study, tmp_path / "s.duckdb", engine="ray", address="nowhere:1")
+    assert run_study(study, tmp_path / "s.duckdb", workers=1).before == 0
+
+
+def stored_bytes(store: Path) -> int:
+    """Size of the results file and its log, which grow with every finished run."""
+    log = store.with_name(store.name + ".wal")
+    return sum(path.stat().st_size for path in (store, log) if path.exists())
+
+
+def kill_in_the_middle(command: list[str], store: Path, writes: int, pause_s: float) -> bool:
+    """Start a study and SIGKILL it, with all its children, a moment after so many writes.
+    Whether it was still running then.
+    """
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        size = stored_bytes(store)
+        while writes and process.poll() is None:
+            time.sleep(0.002)
+            if stored_bytes(store) != size:
+                size = stored_bytes(store)
+                writes -= 1
+        time.sleep(pause_s)
+        return process.poll() is None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def test_a_killed_study_goes_on_where_it_was(
     whole: list[JsonDict], study: Study, tmp_path: Path
 ) -> None:
@@ -90,29 +172,17 @@ def test_a_killed_study_goes_on_where_it_was(
     rng = random.Random(3)
     kills = 0
     counts = [0]
-    longest_s = 2.0
-    for _ in range(40):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-        try:
-            process.wait(timeout=rng.uniform(0.3, longest_s))
-            break
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            kills += 1
-        if store.exists():
-            with duckdb.connect(str(store)) as base:
-                tables = [row[0] for row in base.execute("SHOW TABLES").fetchall()]
-                if "runs" in tables:
-                    found = base.execute("SELECT count(*), count(DISTINCT key) FROM runs")
-                    rows, keys = found.fetchall()[0]
-                    assert rows == keys >= counts[-1]
-                    counts.append(rows)
-        if counts[-1] == 0:
-            longest_s *= 1.5  # a slow machine: it was killed before it could finish anything
+    # The first write is the runner's own; every second one after it completes a run.
+    while kill_in_the_middle(command, store, rng.randint(2, 10), rng.uniform(0.0, 0.03)):
+        kills += 1
+        with duckdb.connect(str(store)) as base:
+            found = base.execute("SELECT count(*), count(DISTINCT key) FROM runs").fetchall()
+        rows, keys = found[0]
+        assert rows == keys >= counts[-1]
+        counts.append(rows)
     run_study(study, store, profile="paper", workers=1)
-    assert kills >= 2, "the kills did not land while it ran"
-    assert any(0 < count < 36 for count in counts), "no kill landed in the middle of the work"
+    assert kills >= 5, "the kills did not land while it ran"
+    assert len({count for count in counts if 0 < count < 36}) >= 4, "not in the middle of the work"
     assert table(store, study) == whole
 
 
@@ -130,7 +200,8 @@ def test_a_failing_run_is_recorded_and_the_rest_goes_on(
             yield task, broken if task.key == bad else row
 
     monkeypatch.setattr(runner, "carry_out", failing)
-    assert run_study(study, path, workers=1).failed == 1
+    summary = run_study(study, path, workers=1)
+    assert (summary.failed, summary.first_failure) == (1, "sidr: ValueError: on purpose")
     monkeypatch.setattr(runner, "carry_out", real)
     again = run_study(study, path, workers=1)
     assert (again.now, again.failed) == (0, 1)
@@ -202,25 +273,82 @@ def test_the_second_runner_is_told(study: Study, tmp_path: Path) -> None:
     assert run_study(study, path, workers=1).now == 24
 
 
+LIMITED = (
+    "import resource, sys; from reknit.cli import main;"
+    "room = int(sys.argv.pop(1)); _, most = resource.getrlimit(resource.RLIMIT_FSIZE);"
+    "resource.setrlimit(resource.RLIMIT_FSIZE, (room, most)); main()"
+)
+"""The command line in a process whose files cannot grow beyond so many bytes."""
+
+
+def run_with_room(room: int, folder: Path, workers: int) -> subprocess.CompletedProcess[str]:
+    words = [
+        *(sys.executable, "-c", LIMITED, str(room)),
+        *("study", "run", str(folder / "small.toml"), "--profile", "paper"),
+        *("--out", str(folder / "out"), "--workers", str(workers)),
+    ]
+    return subprocess.run(words, capture_output=True, text=True, timeout=280, check=False)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_full_disk_stops_loudly_and_keeps_what_was_stored(
-    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: list[JsonDict], study: Study, tmp_path: Path, workers: int
 ) -> None:
-    """When a row cannot be written the study stops with a typed error; earlier rows are there."""
-    path = tmp_path / "s.duckdb"
-    real = Store.add
-    written: list[str] = []
+    """The database's own write fails in the middle: one line, exit code 2, earlier runs are
+    there, and with room again the rest is done and the table is that of an undisturbed run.
+    """
+    path = tmp_path / "out" / "small-paper.duckdb"
+    with Store(path, study):
+        pass
+    done = run_with_room(20_000, tmp_path, workers)
+    assert done.returncode == 2
+    assert done.stderr.startswith("reknit: ")
+    assert done.stderr.count("\n") == 1
+    assert "could not be stored" in done.stderr
+    with Store(path, study, read_only=True) as store:
+        kept = store.done()
+    assert 0 < len(kept) < 36
+    assert run_study(study, path, profile="paper", workers=1).before == len(kept)
+    assert table(path, study) == whole
 
-    def full(self: Store, task, row) -> None:  # type: ignore[no-untyped-def]
-        if len(written) == 5:
-            raise UnwritableOutput("no space left on device")
-        written.append(task.key)
-        real(self, task, row)
 
-    monkeypatch.setattr(Store, "add", full)
-    with pytest.raises(ReknitError, match="no space"):
-        run_study(study, path, workers=1)
-    monkeypatch.setattr(Store, "add", real)
-    assert run_study(study, path, workers=1).before == 5
+def test_a_disk_that_is_full_from_the_start_is_left_clean(study: Study, tmp_path: Path) -> None:
+    """No half-made store stays behind that a later run would stumble over."""
+    done = run_with_room(5_000, tmp_path, 1)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_worker_that_dies_is_one_failed_run(
+    whole: list[JsonDict], study: Study, tmp_path: Path
+) -> None:
+    """A run that takes its process down with it is recorded; all others have their values."""
+    tasks = study.tasks("paper")
+    program = (
+        "import os; from pathlib import Path; import reknit.study.engines as engines;"
+        "from reknit.study.runner import run_study; from reknit.study.spec import load_study;"
+        "from tests.study.test_runner import dying; engines.run_task = dying;"
+        "run_study(load_study('small.toml'), Path('s.duckdb'), profile='paper', workers=2)"
+    )
+    environment = {**os.environ, "REKNIT_TEST_DIES": tasks[7].key}
+    home = str(Path(__file__).parents[2])
+    environment["PYTHONPATH"] = os.pathsep.join([environment.get("PYTHONPATH", ""), home])
+    words = [sys.executable, "-c", program]
+    subprocess.run(
+        words, check=True, cwd=tmp_path, env=environment, capture_output=True, timeout=280
+    )
+    found = table(tmp_path / "s.duckdb", study)
+    assert [row["ok"] for row in found] == [task.key != tasks[7].key for task in tasks]
+    assert "TerminatedWorkerError" in found[7]["error"]
+    assert found[:7] + found[8:] == whole[:7] + whole[8:]
+
+
+def dying(task: Task) -> JsonDict:
+    """Takes the worker down on one chosen run."""
+    if task.key == os.environ["REKNIT_TEST_DIES"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_task(task)
 
 
 def test_missing_libraries_say_what_to_install(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import reknit
 from reknit.errors import UnknownName, UnreadableFile
 from reknit.study.spec import Study, built_in_studies, load_study
 from tests.study.conftest import TEXT
@@ -35,6 +37,35 @@ def test_labels_do_not_change_the_work(study: Study, tmp_path: Path) -> None:
     assert [a.key for a in study.tasks()] == [b.key for b in other.tasks()]
 
 
+LAST = TEXT.count("\n")
+FEWER = """[[profile.quick.fewer]]
+planners = ["sidr"]
+repetitions = 1
+from_uavs = 30
+"""
+
+
+def test_a_profile_may_cap_costly_planners_on_large_swarms(tmp_path: Path) -> None:
+    """Only the named planner, only from that size on; 0 leaves it out, no name means all."""
+    (tmp_path / "s.toml").write_text(TEXT + FEWER)
+    study = load_study(tmp_path / "s.toml")
+    counts = Counter((task.planner, task.uavs) for task in study.tasks("quick"))
+    assert counts[("sidr", 30)] == 2
+    assert counts[("sidr", 20)] == counts[("contraction", 30)] == 4
+    assert len(study.tasks("paper")) == 36
+    (tmp_path / "s.toml").write_text(TEXT + FEWER.replace("1", "0").replace('"sidr"', ""))
+    assert {task.uavs for task in load_study(tmp_path / "s.toml").tasks("quick")} == {20}
+
+
+def test_a_store_stays_good_when_a_profile_or_a_label_changes(study: Study, tmp_path: Path) -> None:
+    """Runs are known by what they are, so more of them may be asked for later."""
+    other = TEXT.replace("HERO alone", "HERO").replace("repetitions = 2", "repetitions = 3")
+    (tmp_path / "other.toml").write_text(other)
+    assert load_study(tmp_path / "other.toml").fingerprint() == study.fingerprint()
+    (tmp_path / "other.toml").write_text(TEXT.replace("uavs = [20, 30]", "uavs = [20, 31]"))
+    assert load_study(tmp_path / "other.toml").fingerprint() != study.fingerprint()
+
+
 BAD = {
     "unknown planner": (TEXT.replace('"sidr"', '"sdir"'), 11, "did you mean 'sidr'"),
     "unknown parameter": (TEXT.replace("weight =", "wait ="), 13, "hero.wait"),
@@ -45,6 +76,20 @@ BAD = {
     "unknown layout": (TEXT.replace("[0.5, 12]", '0.5\nlayout = "ring"'), 20, "layout"),
     "no planner": (TEXT.replace("[[planner]]", "[[plonner]]"), 1, "planner"),
     "not toml": (TEXT.replace("seed = 40", "seed = = 40"), 5, "line 5"),
+    "unknown damage": (TEXT.replace("[0.5, 12]", '0.5\ndamage = "rain"'), 20, "damage"),
+    "negative count of a profile": (
+        TEXT.replace("repetitions = 2", "repetitions = -2"),
+        LAST,
+        "profile.quick.repetitions",
+    ),
+    "unknown planner of a profile": (TEXT + 'planners = ["hero"]\n', LAST + 1, "HERO alone"),
+    "unknown planner of a cap": (
+        TEXT + FEWER.replace("sidr", "sdir"),
+        LAST + 2,
+        "did you mean 'sidr'",
+    ),
+    "negative cap": (TEXT + FEWER.replace("1", "-1"), LAST + 3, "repetitions"),
+    "misspelt key of a cap": (TEXT + FEWER.replace("from_", "form_"), LAST + 4, "form_uavs"),
     "a table that is none": (TEXT.replace('kind = "bars"', 'kind = "cake"'), 25, "kind"),
 }
 
@@ -58,6 +103,16 @@ def test_a_bad_study_names_the_line(tmp_path: Path, text: str, line: int, told: 
         load_study(path)
     assert f"line {line}" in str(caught.value)
     assert told in str(caught.value)
+
+
+def test_a_study_made_in_python_is_checked_too(tmp_path: Path) -> None:
+    """An unknown planner is told before anything is run."""
+    study = reknit.Study.model_validate(
+        {"name": "mine", "planner": [{"name": "sdir"}], "case": [{"uavs": 20}], "repetitions": 1}
+    )
+    with pytest.raises(UnknownName, match="did you mean 'sidr'"):
+        reknit.run_study(study, tmp_path / "s.duckdb")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_studies_and_profiles_suggest(study: Study) -> None:

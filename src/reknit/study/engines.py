@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from reknit.errors import MissingExtra, UnknownName
-from reknit.study.task import Task, run_task
+from reknit.errors import MissingExtra, ReknitError, UnknownName
+from reknit.study.task import Task, failure, run_task
 from reknit.types import JsonDict
 
 ENGINES = ("joblib", "ray")
+
+
+class NoCluster(ReknitError):
+    """A Ray cluster cannot be reached, or does not let us in."""
 
 
 def carry_out(
@@ -24,42 +29,62 @@ def carry_out(
 
 
 def _on_joblib(tasks: Sequence[Task], workers: int | None) -> Iterator[tuple[Task, JsonDict]]:
-    try:
-        from joblib import Parallel, delayed, parallel_config
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a study", "study") from error
-    cores = os.cpu_count() or 1
-    count = min(workers or cores, max(1, len(tasks)))
-    threads = max(1, cores // count)
+    joblib = _import("joblib", "a study", "study")
+    died: Any = import_module("joblib.externals.loky.process_executor").TerminatedWorkerError
+    count = min(workers or os.cpu_count() or 1, max(1, len(tasks)))
     if count == 1:
         for task in tasks:
-            yield task, run_task(task, threads)
+            yield task, run_task(task)
         return
-    by_key = {task.key: task for task in tasks}
-    with parallel_config(backend="loky", inner_max_num_threads=threads):
-        jobs = (delayed(run_task)(task, threads) for task in tasks)
-        rows = Parallel(n_jobs=count, return_as="generator_unordered", batch_size=1)(jobs)
-        for row in rows:
-            yield by_key[row["key"]], row
+
+    def several(some: Sequence[Task]) -> Iterator[JsonDict]:
+        with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+            jobs = (joblib.delayed(run_task)(task) for task in some)
+            pool = joblib.Parallel(n_jobs=count, return_as="generator_unordered", batch_size=1)
+            rows = pool(jobs)
+            try:
+                for row in rows:  # noqa: UP028 (`yield from` would close `rows` too early)
+                    yield row
+            finally:
+                # Whoever stops in the middle knows that some runs were under way.
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    rows.close()
+
+    left = {task.key: task for task in tasks}
+    while left:
+        try:
+            for row in several(list(left.values())):
+                yield left.pop(row["key"]), row
+        except died:
+            # A worker was killed, for want of memory say. Nobody tells which run did it, so
+            # those that were under way (joblib hands out two per worker) are tried one by one.
+            for task in list(left.values())[: 2 * count]:
+                del left[task.key]
+                try:
+                    yield task, next(several([task]))
+                except died as error:
+                    yield task, failure(task, error)
 
 
 def _on_ray(
     tasks: Sequence[Task], workers: int | None, address: str | None
 ) -> Iterator[tuple[Task, JsonDict]]:
-    try:
-        ray: Any = import_module("ray")
-    except ModuleNotFoundError as error:
-        raise MissingExtra("the engine 'ray'", "cluster") from error
+    ray = _import("ray", "the engine 'ray'", "cluster")
     mine = not ray.is_initialized()
     if mine:
         cores = None if address else workers or os.cpu_count()
-        ray.init(
-            address=address,
-            num_cpus=cores,
-            include_dashboard=False,
-            logging_level="error",
-            log_to_driver=False,
-        )
+        try:
+            ray.init(
+                address=address,
+                num_cpus=cores,
+                include_dashboard=False,
+                logging_level="error",
+                log_to_driver=False,
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            told = str(error).strip().splitlines()[0]
+            raise NoCluster(f"Ray at {address or 'this machine'}: {told}") from error
     try:
         remote = ray.remote(num_cpus=1)(run_task)
         room = workers or int(ray.cluster_resources().get("CPU", 1))
@@ -67,13 +92,25 @@ def _on_ray(
         under_way: dict[object, Task] = {}
         while True:
             for task in waiting:
-                under_way[remote.remote(task, 1)] = task
+                under_way[remote.remote(task)] = task
                 if len(under_way) >= 2 * room:
                     break
             if not under_way:
                 return
             ready, _ = ray.wait(list(under_way), num_returns=1)
-            yield under_way.pop(ready[0]), ray.get(ready[0])
+            task = under_way.pop(ready[0])
+            try:
+                row = ray.get(ready[0])
+            except ray.exceptions.RayError as error:
+                row = failure(task, error)
+            yield task, row
     finally:
         if mine:
             ray.shutdown()
+
+
+def _import(name: str, what: str, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(what, extra) from error

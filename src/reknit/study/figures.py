@@ -9,190 +9,250 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from reknit.recovery import recover
-from reknit.study.paper import reported_time_s
-from reknit.study.spec import Study, ViewSpec
-from reknit.study.stats import estimate, value
+from reknit.study.curves import draw_degrees, draw_losses, draw_subnets, training_figure
+from reknit.study.palette import by_label, plain_log, styles
+from reknit.study.paper import reported_converged, reported_time_s
+from reknit.study.parts import ViewSpec
+from reknit.study.spec import Study
+from reknit.study.stats import estimate, share_interval, value
 from reknit.study.task import Task
 from reknit.types import JsonDict
 from reknit.viz.comparison import comparison_figure
-from reknit.viz.style import OTHERS, RC, quiet
+from reknit.viz.style import RC, quiet
 
-COLOURS = ("#4C78A8", *OTHERS)
 NAMES = {
     "uavs": "swarm size $N$",
     "destroyed": "destroyed UAVs $N_D$",
     "damage": "damage",
     "layout": "layout",
+    "label": "",
     "charged_time_s": "mean recovery time $T_{rc}$ (s)",
     "converged": "convergent ratio $R_c$",
     "mean_degree": "mean degree $E(d)$",
     "compute_s": "computing time (s)",
-    "gap_to_bound": "flown time over the bound",
-    "planned_gap": "planned time over the bound",
+    "gap_to_bound": "flown time over the bound (%)",
+    "planned_gap": "planned time over the bound (%)",
     "time_to_reconnect_s": "computing and flying (s)",
     "connected_share": "share of time connected",
-    "over_best_known": "flown time over the best known plan",
+    "over_best_known": "flown time over the best known plan (%)",
     "instance": "instance",
 }
-LOGARITHMIC = ("compute_s", "gap_to_bound", "planned_gap", "time_to_reconnect_s")
+LOGARITHMIC = ("compute_s", "time_to_reconnect_s")
+PAPERS = "the paper's figure"
+PERCENT = ("gap_to_bound", "planned_gap", "over_best_known")
 
 
 def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figure | None:
     """The figure of one view, or None when there is nothing to draw yet."""
-    chosen = [
-        row
-        for row in rows
-        if row["ok"] and all(row[name] == wanted for name, wanted in view.only.items())
-    ]
+    chosen = [row for row in rows if row["ok"] and _is_wanted(row, view.only)]
     if not chosen:
         return None
+    if view.kind == "maps":
+        return _maps(chosen)
+    if view.kind == "training":
+        return training_figure(view.title or study.title)
     draw: dict[str, Callable[[Any, ViewSpec, list[JsonDict]], None]] = {
         "lines": _lines,
         "bars": _bars,
-        "degrees": _degrees,
-        "curves": _curves,
+        "dots": _dots,
+        "degrees": draw_degrees,
+        "curves": draw_losses,
+        "subnets": draw_subnets,
     }
-    if view.kind == "maps":
-        return _maps(chosen)
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+        height = 4.0
+        if view.kind == "dots":
+            height = 1.2 + 0.19 * len({row[view.x] for row in chosen})
+        figure = Figure(figsize=(7.6, height), layout="constrained")
         axes = figure.add_subplot()
         draw[view.kind](axes, view, chosen)
         axes.set_title(view.title or study.title)
         quiet(axes)
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(fontsize=8, ncols=2)
+        _legend(figure, axes)
     return figure
 
 
-def _by_label(rows: list[JsonDict]) -> dict[str, list[JsonDict]]:
-    grouped: dict[str, list[JsonDict]] = {}
-    for row in rows:
-        grouped.setdefault(row["label"], []).append(row)
-    return grouped
+def _legend(figure: Figure, axes: Any) -> None:
+    """Beside the data, because with ten planners there is no free corner; the paper's last."""
+    found = list(zip(*axes.get_legend_handles_labels(), strict=True))
+    found.sort(key=lambda pair: pair[1] == PAPERS)
+    if found:
+        handles, labels = zip(*found, strict=True)
+        figure.legend(handles, labels, loc="outside right upper", fontsize=8)
+
+
+def _is_wanted(row: JsonDict, only: JsonDict) -> bool:
+    """Whether a row has the values that a view asks for; a list is any of its values."""
+    return all(
+        row[name] in wanted if isinstance(wanted, list) else row[name] == wanted
+        for name, wanted in only.items()
+    )
 
 
 def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     """Mean and 95 % interval of a measure over an axis, one line per planner; the paper's
     figures as crosses in the same colour.
     """
-    for number, (label, members) in enumerate(_by_label(rows).items()):
-        colour = COLOURS[number % len(COLOURS)]
+    labelled = by_label(rows)
+    logarithmic_x = view.x == "uavs" and len({row["uavs"] for row in rows}) > 3
+    marked = False
+    highest = 0.0
+    for number, (label, members) in enumerate(labelled.items()):
+        style = styles(number)
         places = sorted({row[view.x] for row in members})
         found = [
             estimate(value(row, view.y) for row in members if row[view.x] == place)
             for place in places
         ]
-        means = np.array([one.mean for one in found])
-        widths = np.array([one.half_width for one in found])
-        axes.plot(places, means, "o-", color=colour, markersize=4, linewidth=1.4, label=label)
-        axes.fill_between(places, means - widths, means + widths, color=colour, alpha=0.15, lw=0)
-        _paper_marks(axes, view, members, colour)
-    axes.set_xlabel(NAMES.get(view.x, view.x))
+        scale = 100.0 if view.y in PERCENT else 1.0
+        means = scale * np.array([one.mean for one in found])
+        widths = scale * np.array([one.half_width for one in found])
+        low, high = widths, widths
+        if view.y == "converged":
+            ends = np.array([share_interval(one.mean, one.count) for one in found])
+            low, high = means - ends[:, 0], ends[:, 1] - means
+        highest = max(highest, float(means.max()))
+        axes.errorbar(
+            _beside(places, number, len(labelled), logarithmic_x),
+            means,
+            (low, high),
+            **style,
+            markersize=4,
+            linewidth=1.3,
+            elinewidth=0.7,
+            capsize=2,
+            label=label,
+        )
+        marked |= _paper_marks(axes, view, members, style["color"])
+    if marked:
+        axes.plot([], [], "x", color="#444444", markersize=7, label=PAPERS)
+    axes.set_xlabel(_axis_name(view.x, rows))
     axes.set_ylabel(NAMES.get(view.y, view.y))
-    if view.x == "uavs" and len({row["uavs"] for row in rows}) > 3:
+    if logarithmic_x:
         axes.set_xscale("log")
-    if view.y in LOGARITHMIC:
-        axes.set_yscale("log")
+        sizes = sorted({row["uavs"] for row in rows})
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.minorticks_off()
+    elif view.x == "destroyed":
+        lost = sorted({row["destroyed"] for row in rows})
+        axes.set_xticks(lost, [_plain(one) for one in lost])
+    _scale_y(axes, view, highest)
+
+
+def _beside(places: list[Any], number: int, count: int, logarithmic: bool) -> Any:
+    """Places moved a little, planner by planner, so that intervals do not cover one another."""
+    shift = (number - (count - 1) / 2) / max(1, count)
+    if logarithmic:
+        return np.array(places) * (1 + 0.10 * shift)
+    span = max(places) - min(places) if len(places) > 1 else 1.0
+    return np.array(places) + 0.03 * shift * span
+
+
+def _scale_y(axes: Any, view: ViewSpec, highest: float) -> None:
+    if view.y in PERCENT:
+        # From exactly 0 (proven optimal) to thousands of per cent.
+        axes.set_yscale("symlog", linthresh=1.0)
+        axes.set_ylim(bottom=-0.3)
+        axes.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
+    elif view.log or view.y in LOGARITHMIC:
+        plain_log(axes)
+    elif view.y == "converged":
+        axes.set_ylim(-0.03, 1.06)
     else:
-        axes.set_ylim(bottom=0)
+        # The interval of two or three runs may be many times the mean; it is cut off.
+        axes.set_ylim(0, min(axes.get_ylim()[1], 1.6 * highest))
 
 
-def _paper_marks(axes: Any, view: ViewSpec, members: list[JsonDict], colour: str) -> None:
-    if view.y != "charged_time_s" or members[0]["parameters"]:
-        return
+def _paper_marks(axes: Any, view: ViewSpec, members: list[JsonDict], colour: Any) -> bool:
+    """Crosses where the paper has a figure for the planner as it is; whether there are any."""
+    papers = {"charged_time_s": reported_time_s, "converged": reported_converged}.get(view.y)
+    if papers is None or members[0]["parameters"]:
+        return False
     told = {
-        row[view.x]: reported_time_s(row["planner"], row["uavs"], row["destroyed"])
+        row[view.x]: papers(row["planner"], row["uavs"], row["destroyed"])
         for row in members
+        if (row["layout"], row["damage"], row["dim"]) == ("uniform", "random", 2)
     }
-    known = [(place, time_s) for place, time_s in told.items() if time_s is not None]
+    known = [(place, figure) for place, figure in told.items() if figure is not None]
     if known:
-        axes.plot(*zip(*known, strict=True), "x", color=colour, markersize=7)
+        axes.plot(*zip(*known, strict=True), "x", color=colour, markersize=7, zorder=5)
+    return bool(known)
 
 
 def _bars(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
-    """Mean and interval of a measure, planners side by side in groups."""
-    groups = list(dict.fromkeys(row[view.x] for row in rows))
-    labelled = _by_label(rows)
-    width = 0.8 / len(labelled)
+    """Mean and interval of a measure: planners side by side in groups, or a bar per planner."""
+    labelled = by_label(rows)
+    alone = view.x == "label"
+    groups = list(labelled) if alone else list(dict.fromkeys(row[view.x] for row in rows))
+    width = 0.8 if alone else 0.8 / len(labelled)
     for number, (label, members) in enumerate(labelled.items()):
+        mine = [label] if alone else groups
         found = [
             estimate(value(row, view.y) for row in members if row[view.x] == group)
-            for group in groups
+            for group in mine
         ]
-        places = np.arange(len(groups)) + (number - (len(labelled) - 1) / 2) * width
+        places = (
+            np.array([number])
+            if alone
+            else np.arange(len(groups)) + width * (number - (len(labelled) - 1) / 2)
+        )
         axes.bar(
             places,
             [one.mean for one in found],
             width,
             yerr=[one.half_width for one in found],
-            color=COLOURS[number % len(COLOURS)],
+            color=styles(number)["color"],
             error_kw={"elinewidth": 0.8, "capsize": 2},
-            label=label,
+            label=None if alone else label,
         )
-    axes.set_xticks(range(len(groups)), [str(group) for group in groups])
-    axes.set_xlabel(NAMES.get(view.x, view.x))
+    axes.set_xticks(range(len(groups)), [_plain(group) for group in groups])
+    if alone:
+        axes.tick_params(axis="x", rotation=30)
+    axes.set_xlabel(_axis_name(view.x, rows))
     axes.set_ylabel(NAMES.get(view.y, view.y))
-    if view.y in LOGARITHMIC:
-        axes.set_yscale("log")
+    if view.log or view.y in LOGARITHMIC:
+        plain_log(axes)
+    else:
+        axes.set_ylim(bottom=0)
 
 
-def _degrees(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
-    """P_d: share of UAVs whose degree is at most d, over all runs."""
-    for number, (label, members) in enumerate(_by_label(rows).items()):
-        curves = [row["degree_distribution"] for row in members]
-        longest = max(len(curve) for curve in curves)
-        whole = np.array([curve + [1.0] * (longest - len(curve)) for curve in curves])
-        colour = COLOURS[number % len(COLOURS)]
-        axes.plot(range(longest), whole.mean(axis=0), color=colour, linewidth=1.4, label=label)
-    axes.set_xlabel("degree $d$")
-    axes.set_ylabel("share of UAVs with degree at most $d$")
-    axes.set_xscale("symlog", linthresh=10)
-    axes.set_ylim(0, 1.02)
+def _dots(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
+    """A line of the page per case, a mark per planner: for many cases that have no order."""
+    groups = list(dict.fromkeys(row[view.x] for row in rows))
+    scale = 100.0 if view.y in PERCENT else 1.0
+    for number, (label, members) in enumerate(by_label(rows).items()):
+        places = [groups.index(row[view.x]) for row in members]
+        marks = [scale * (value(row, view.y) or 0.0) for row in members]
+        style = styles(number) | {"linestyle": ""}
+        axes.plot(marks, places, **style, markersize=5, label=label)
+    axes.set_yticks(range(len(groups)), [_plain(group) for group in groups])
+    axes.invert_yaxis()
+    axes.set_xlabel(NAMES.get(view.y, view.y))
+    if view.y in PERCENT:
+        axes.set_xscale("symlog", linthresh=1.0)
+        axes.set_xlim(left=-0.3)
+        axes.xaxis.set_major_formatter(lambda number, _: f"{number:g}")
 
 
-def _curves(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
-    """The mean loss curve of the online iterations, for planners that keep one."""
-    for number, (label, members) in enumerate(_by_label(rows).items()):
-        curves = [(row["details"] or {}).get("losses_m") for row in members]
-        kept = [curve for curve in curves if curve]
-        if not kept:
-            continue
-        longest = max(len(curve) for curve in kept)
-        # A run that stopped early keeps its last loss.
-        whole = np.array([curve + [curve[-1]] * (longest - len(curve)) for curve in kept])
-        colour = COLOURS[number % len(COLOURS)]
-        axes.plot(whole.mean(axis=0), color=colour, linewidth=1.4, label=label)
-    axes.set_xlabel("online iteration")
-    axes.set_ylabel("loss (m)")
-    axes.set_yscale("log")
+def _axis_name(name: str, rows: list[JsonDict]) -> str:
+    if name == "destroyed" and all(row["destroyed"] < 1 for row in rows):
+        return "share of UAVs destroyed"
+    return NAMES.get(name, name)
+
+
+def _plain(number: Any) -> str:
+    if isinstance(number, float):
+        return f"{number:.0%}" if 0 < number < 1 else f"{number:g}"
+    return str(number)
 
 
 def _maps(rows: list[JsonDict]) -> Figure:
     """Every planner's flight on the first scenario, made again from its seed."""
     first = rows[0]
-    runs = []
-    bound_s = 0.0
-    scenario = None
-    for row in rows:
-        if row["seed"] == first["seed"] and row["destroyed"] == first["destroyed"]:
-            task = Task(
-                planner=row["planner"],
-                label=row["label"],
-                parameters=row["parameters"] or {},
-                budget_s=None,
-                uavs=row["uavs"],
-                destroyed=int(row["destroyed"]) if row["destroyed"] >= 1 else row["destroyed"],
-                layout=row["layout"],
-                damage=row["damage"],
-                dim=row["dim"],
-                strikes=(),
-                repetition=row["repetition"],
-                seed=row["seed"],
-                instance=row["instance"],
-            )
-            scenario = scenario or task.scenario()
-            runs.append(recover(scenario, task.planner, seed=task.seed, **task.parameters))
-            bound_s = row["lower_bound_s"] or bound_s
-    return comparison_figure(runs, bound_s)
+    same = [
+        row
+        for row in rows
+        if (row["seed"], row["destroyed"]) == (first["seed"], first["destroyed"])
+    ]
+    runs = [Task.of(row).recover() for row in same]
+    return comparison_figure(runs, max(row["lower_bound_s"] or 0.0 for row in same))

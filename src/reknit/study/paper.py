@@ -60,3 +60,12 @@ def reported_time_s(planner: str, uavs: int, destroyed: float) -> float | None:
         found = reported(planner, uavs)
         return None if found is None else found.charged_time_s
     return _SWEEP_S.get(planner, {}).get(lost) if uavs == 200 else None
+
+
+def reported_converged(planner: str, uavs: int, destroyed: float) -> float | None:
+    """The paper's convergent ratio: its table, and 1 for ML-DAGL under any damage of 200."""
+    lost = round(destroyed * uavs) if destroyed < 1 else round(destroyed)
+    if 2 * lost == uavs:
+        found = reported(planner, uavs)
+        return None if found is None else found.converged
+    return 1.0 if planner == "ml-dagl" and uavs == 200 and 10 <= lost <= 190 else None

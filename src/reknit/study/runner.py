@@ -13,12 +13,15 @@ from reknit.study.store import Store
 
 @dataclass(frozen=True)
 class Summary:
-    """What a call did: runs in the study, done before, done now, and how many of all failed."""
+    """What a call did: runs in the study, done before, done now, how many of all failed, and
+    what the first of them said.
+    """
 
     total: int
     before: int
     now: int
     failed: int
+    first_failure: str = ""
 
 
 def run_study(
@@ -36,15 +39,28 @@ def run_study(
 
     retry   run the failed ones again.
     """
+    fault = study.fault()
+    if fault is not None:
+        raise fault[0]
     tasks = list({task.key: task for task in study.tasks(profile)}.values())
     with Store(path, study) as store:
         done = store.done()
         todo = [task for task in tasks if task.key not in done or (retry and not done[task.key])]
-        failed = sum(not done[task.key] for task in tasks if task.key in done)
-        failed -= sum(task.key in done for task in todo)
+        before = len(tasks) - len(todo)
+        if todo:
+            store.begin(_workers(engine, workers, address))
+        progress(before / max(1, len(tasks)), f"{study.name}: starting")
         for number, (task, row) in enumerate(carry_out(todo, engine, workers, address), start=1):
             store.add(task, row)
-            failed += not row["ok"]
-            share = (len(tasks) - len(todo) + number) / len(tasks)
+            share = (before + number) / len(tasks)
             progress(share, f"{study.name}: {task.label}, N={task.uavs}")
-    return Summary(len(tasks), len(tasks) - len(todo), len(todo), failed)
+        failed = [row for row in store.rows(tasks) if not row["ok"]]
+    first = f"{failed[0]['label']}: {failed[0]['error'].splitlines()[0]}" if failed else ""
+    return Summary(len(tasks), before, len(todo), len(failed), first)
+
+
+def _workers(engine: str, workers: int | None, address: str | None) -> str:
+    """How the work was shared out, in words."""
+    where = "a Ray cluster" if address else engine
+    several = "one run per core" if workers is None else f"{workers} at a time"
+    return f"{where}, {several}, one thread each"

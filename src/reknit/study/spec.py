@@ -10,11 +10,11 @@ import hashlib
 import json
 import re
 import tomllib
-from itertools import product
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from reknit.algorithms.registry import build
 from reknit.errors import ReknitError, UnknownName, UnreadableFile
@@ -22,110 +22,41 @@ from reknit.files import read_text
 from reknit.scenario.damage import DAMAGE_MODELS
 from reknit.scenario.generate import LAYOUTS
 from reknit.study.library.instances import instances
+from reknit.study.lines import line_of
+from reknit.study.parts import CaseSpec, Count, Model, PlannerSpec, ProfileSpec, ViewSpec, each
 from reknit.study.task import Task
 
-Count = Annotated[int, Field(ge=1)]
 PROFILES = ("quick", "paper")
 BUILT_IN_FOLDER = Path(__file__).parent / "builtin"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PlannerSpec(_Model):
-    """A planner of a study, with the name it has in tables."""
-
-    name: str
-    label: str = ""
-    parameters: dict[str, Any] = {}
-    budget_s: Annotated[float, Field(ge=0)] | None = None
-
-    @property
-    def shown(self) -> str:
-        """The label, or the name if there is none."""
-        return self.label or self.name
-
-
-class CaseSpec(_Model):
-    """A grid of scenarios; a list stands for each of its values."""
-
-    uavs: Annotated[int, Field(ge=2)] | list[Annotated[int, Field(ge=2)]] = 200
-    destroyed: int | float | list[int | float] = 0.5
-    layout: str | list[str] = "uniform"
-    damage: str | list[str] = "random"
-    dim: Literal[2, 3] = 2
-    strikes: list[tuple[float, int]] = []
-    families: list[str] = []
-
-    def kinds(self) -> list[dict[str, Any]]:
-        """The scenarios of the grid, as fields of a task; instances of the library instead, if
-        families of it are named.
-        """
-        if self.families:
-            return [
-                {
-                    "instance": one.name,
-                    "uavs": one.recipe["uavs"],
-                    "destroyed": one.recipe["destroyed"],
-                    "layout": one.recipe.get("layout", "uniform"),
-                    "damage": one.recipe.get("damage", "random"),
-                    "dim": one.recipe.get("dim", 2),
-                }
-                for one in instances().values()
-                if one.family in self.families
-            ]
-        return [
-            {
-                "uavs": uavs,
-                "destroyed": destroyed,
-                "layout": layout,
-                "damage": damage,
-                "dim": self.dim,
-            }
-            for uavs, destroyed, layout, damage in product(
-                _each(self.uavs), _each(self.destroyed), _each(self.layout), _each(self.damage)
-            )
-        ]
-
-
-class ViewSpec(_Model):
-    """One figure or table of the report."""
-
-    kind: Literal["table", "lines", "bars", "degrees", "curves", "maps"]
-    title: str = ""
-    x: str = "uavs"
-    y: str = "charged_time_s"
-    only: dict[str, Any] = {}
-
-
-class ProfileSpec(_Model):
-    """What a profile changes: fewer repetitions, smaller swarms, fewer planners."""
-
-    repetitions: Count | None = None
-    max_uavs: Annotated[int, Field(ge=2)] | None = None
-    destroyed: list[int | float] | None = None
-    planners: list[str] | None = None
-
-
-class Study(_Model):
+class Study(Model):
     """An experiment: planners x cases x repetitions, and how to report it."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
     title: str = ""
     about: str = ""
+    differences: str = ""
     seed: Annotated[int, Field(ge=0)] = 0
     repetitions: Count = 50
     planner: Annotated[list[PlannerSpec], Field(min_length=1)]
     case: Annotated[list[CaseSpec], Field(min_length=1)]
-    view: list[ViewSpec] = []
-    profile: dict[Literal["quick", "paper"], ProfileSpec] = {}
+    view: list[ViewSpec] = Field(default_factory=list)
+    profile: dict[Literal["quick", "paper"], ProfileSpec] = Field(default_factory=dict)
+    _called: str = PrivateAttr("")
+
+    @property
+    def called(self) -> str:
+        """What stands after `reknit study run` to run it."""
+        return self._called or self.name
 
     def fingerprint(self) -> str:
-        """Identifies what is run; titles, views and the number of repetitions do not count."""
-        told = self.model_dump(mode="json", include={"name", "seed", "planner", "case", "profile"})
-        for profile in told["profile"].values():
-            profile.pop("repetitions")
+        """Identifies what can be run: labels, titles and views do not count, nor which part of
+        the runs a profile asks for.
+        """
+        told = self.model_dump(mode="json", include={"name", "seed", "planner", "case"})
+        for planner in told["planner"]:
+            planner.pop("label")
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
     def tasks(self, profile: str = "paper") -> list[Task]:
@@ -134,12 +65,15 @@ class Study(_Model):
         """
         if profile not in PROFILES:
             raise UnknownName("profile", profile, PROFILES)
-        limits = self.profile.get(profile, ProfileSpec())  # type: ignore[call-overload]
-        planners = [
-            planner
-            for planner in self.planner
-            if limits.planners is None or planner.shown in limits.planners
-        ]
+        limits: ProfileSpec = self.profile.get(profile, ProfileSpec())  # type: ignore[call-overload]
+        most = limits.repetitions or self.repetitions
+
+        def repetitions(label: str, uavs: int) -> int:
+            if limits.planners is not None and label not in limits.planners:
+                return 0
+            fewer = (one.repetitions for one in limits.fewer if one.covers(label, uavs))
+            return min(most, *fewer, most)
+
         return [
             Task(
                 planner=planner.name,
@@ -151,13 +85,49 @@ class Study(_Model):
                 seed=self.seed + repetition,
                 **kind,
             )
-            for repetition in range(limits.repetitions or self.repetitions)
+            for repetition in range(most)
             for case in self.case
             for kind in case.kinds()
             if limits.max_uavs is None or kind["uavs"] <= limits.max_uavs
             if limits.destroyed is None or kind["destroyed"] in limits.destroyed
-            for planner in planners
+            for planner in self.planner
+            if repetition < repetitions(planner.shown, kind["uavs"])
         ]
+
+    def fault(self) -> tuple[ReknitError, tuple[int | str, ...]] | None:
+        """What is wrong with a name in it, and where: planners and their parameters, layouts,
+        damages, families and labels must exist.
+        """
+        for number, planner in enumerate(self.planner):
+            try:
+                build(planner.name, planner.parameters)
+            except ReknitError as error:
+                return error, ("planner", number, "name")
+        for field, value, known, where in self._names():
+            if value not in known:
+                return UnknownName(field, value, known), where
+        return None
+
+    def _names(self) -> Iterator[tuple[str, str, Sequence[str], tuple[int | str, ...]]]:
+        """(what it is, name, names there are, where) of everything that is named."""
+        families = sorted({one.family for one in instances().values()})
+        known = {"families": families, "layout": LAYOUTS, "damage": tuple(DAMAGE_MODELS)}
+        for number, case in enumerate(self.case):
+            for field, names in known.items():
+                for value in each(getattr(case, field)):
+                    yield field, value, names, ("case", number, field)
+        labels = [planner.shown for planner in self.planner]
+        for profile, limits in self.profile.items():
+            for value in limits.planners or []:
+                yield "planner", value, labels, ("profile", profile, "planners")
+            for number, fewer in enumerate(limits.fewer):
+                for value in fewer.planners:
+                    yield (
+                        "planner",
+                        value,
+                        labels,
+                        ("profile", profile, "fewer", number, "planners"),
+                    )
 
     def with_planners(self, names: list[str]) -> Study:
         """The same study with these planners instead, under a name of its own."""
@@ -167,9 +137,11 @@ class Study(_Model):
             name: profile.model_copy(update={"planners": None})
             for name, profile in self.profile.items()
         }
-        return self.model_copy(
-            update={"planner": planners, "name": f"{self.name}-{suffix}", "profile": profiles}
-        )
+        other = {"planner": planners, "name": f"{self.name}-{suffix}", "profile": profiles}
+        # The prose is about the study's own planners.
+        study = self.model_copy(update={**other, "differences": ""})
+        study._called = f"{self.called} --planner {','.join(names)}"
+        return study
 
 
 def load_study(name: str | Path) -> Study:
@@ -193,62 +165,15 @@ def load_study(name: str | Path) -> Study:
         raise UnreadableFile(
             f"{path}: line {line}: {dotted} is {first.get('input')!r}; {first['msg']}"
         ) from None
-    _check_names(study, path, text)
+    fault = study.fault()
+    if fault is not None:
+        told, where = fault
+        raise UnreadableFile(f"{path}: line {line_of(text, where)}: {told}") from told
+    if Path(name).suffix == ".toml":
+        study._called = path.name
     return study
 
 
 def built_in_studies() -> list[str]:
     """Names of the studies that come with the package."""
     return sorted(path.stem for path in BUILT_IN_FOLDER.glob("*.toml"))
-
-
-def line_of(text: str, where: tuple[int | str, ...]) -> int:
-    """The line of a TOML text that holds a value, as near as a scan of headers and keys tells."""
-    keys = [part for part in where if isinstance(part, str)]
-    index = next((part for part in where if isinstance(part, int)), 0)
-    found, section, seen = 1, "", -1
-    for number, line in enumerate(text.splitlines(), start=1):
-        header = re.match(r"\s*\[+\s*([\w.\-]+)\s*\]+", line)
-        if header:
-            section = header.group(1)
-            seen += section == (keys[0] if keys else "")
-            if keys and section == keys[0] and seen == index:
-                found = number
-            continue
-        key = re.match(r"\s*([\w\-]+)\s*=", line)
-        if not key or not keys:
-            continue
-        here = key.group(1) == keys[-1] or key.group(1) in keys[1:]
-        in_section = section.split(".")[0] == keys[0] and seen == max(index, 0)
-        if here and (in_section or (section == "" and keys[0] == key.group(1))):
-            return number
-        if section == "" and key.group(1) == keys[0]:
-            return number
-    return found
-
-
-def _check_names(study: Study, path: Path, text: str) -> None:
-    """Planners and their parameters, layouts and damages must exist."""
-    for number, planner in enumerate(study.planner):
-        try:
-            build(planner.name, planner.parameters)
-        except ReknitError as error:
-            line = line_of(text, ("planner", number, "name"))
-            raise UnreadableFile(f"{path}: line {line}: {error}") from error
-    families = {one.family for one in instances().values()}
-    for number, case in enumerate(study.case):
-        for family in case.families:
-            if family not in families:
-                line = line_of(text, ("case", number, "families"))
-                told = UnknownName("family", family, sorted(families))
-                raise UnreadableFile(f"{path}: line {line}: {told}")
-        for field, known in (("layout", LAYOUTS), ("damage", tuple(DAMAGE_MODELS))):
-            for value in _each(getattr(case, field)):
-                if value not in known:
-                    line = line_of(text, ("case", number, field))
-                    told = UnknownName(field, value, known)
-                    raise UnreadableFile(f"{path}: line {line}: {told}")
-
-
-def _each(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

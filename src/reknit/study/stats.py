@@ -26,8 +26,15 @@ class Estimate:
         if self.count == 0:
             return "-"
         if self.count == 1:
-            return f"{self.mean:.3g}"
-        return f"{self.mean:.3g} ± {self.half_width:.2g}"
+            return plain(self.mean)
+        return f"{plain(self.mean)} ± {plain(self.half_width, 2)}"
+
+
+def plain(number: float, digits: int = 3) -> str:
+    """A number to so many digits, without an exponent; no minus before a zero."""
+    if abs(number) >= 10 ** (digits - 1):
+        return f"{number:.0f}"
+    return f"{number:.{digits}g}" if abs(number) >= 1e-4 else "0"
 
 
 def estimate(values: Iterable[float | None]) -> Estimate:
@@ -41,12 +48,22 @@ def estimate(values: Iterable[float | None]) -> Estimate:
     return Estimate(float(numbers.mean()), deviation, width, count)
 
 
+def share_interval(share: float, count: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share: within 0 and 1, and not empty at either end."""
+    z = 1.959964
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    spread = share * (1 - share) / count + z * z / (4 * count * count)
+    half = z * math.sqrt(spread) / (1 + z * z / count)
+    return min(share, middle - half), max(share, middle + half)
+
+
 def value(row: JsonDict, measure: str) -> float | None:
     """A measure of one stored run; some are made of others.
 
     gap_to_bound        charged time / lower bound - 1.
     planned_gap         planned time / lower bound - 1, of connected plans.
-    over_best_known     charged time / planned time of the library's best plan - 1.
+    best_known_s        planned time of the library's best plan.
+    over_best_known     charged time / that time - 1.
     time_to_reconnect_s computing and flying, what an operator waits for.
     """
     if not row["ok"]:
@@ -60,9 +77,11 @@ def value(row: JsonDict, measure: str) -> float | None:
         return planned_s / bound_s - 1 if bound_s and planned_s and connected else None
     if measure == "time_to_reconnect_s":
         return float(row["charged_time_s"] + row["compute_s"])
-    if measure == "over_best_known":
-        best_s = instance(row["instance"]).best().recovery_time_s if row["instance"] else None
-        return row["charged_time_s"] / best_s - 1 if best_s else None
+    if measure in ("best_known_s", "over_best_known"):
+        if not row["instance"]:
+            return None
+        best_s = instance(row["instance"]).best().recovery_time_s
+        return best_s if measure == "best_known_s" else row["charged_time_s"] / best_s - 1
     if measure in ("replans", "connected_share"):
         found = (row["details"] or {}).get(measure)
         return None if found is None else float(found)
@@ -70,17 +89,24 @@ def value(row: JsonDict, measure: str) -> float | None:
     return None if found is None else float(found)
 
 
-def paired(rows: Sequence[JsonDict], measure: str, label: str, other: str) -> Estimate:
-    """The mean difference `label` - `other` over the scenarios that both were run on."""
+def shared(
+    rows: Sequence[JsonDict], measure: str, label: str, other: str
+) -> list[tuple[float, float]]:
+    """A measure of two planners on every scenario that both were run on."""
     by_case: dict[tuple[object, ...], dict[str, float]] = {}
     for row in rows:
         found = value(row, measure)
         if found is not None:
             case = tuple(row[name] for name in CASE_COLUMNS)
             by_case.setdefault(case, {})[row["label"]] = found
-    return estimate(
-        case[label] - case[other] for case in by_case.values() if label in case and other in case
-    )
+    return [
+        (case[label], case[other]) for case in by_case.values() if label in case and other in case
+    ]
+
+
+def paired(rows: Sequence[JsonDict], measure: str, label: str, other: str) -> Estimate:
+    """The mean difference `label` - `other` over the scenarios that both were run on."""
+    return estimate(mine - theirs for mine, theirs in shared(rows, measure, label, other))
 
 
 CASE_COLUMNS = ("uavs", "destroyed", "layout", "damage", "dim", "instance", "seed")

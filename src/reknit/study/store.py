@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import reknit
 from reknit.errors import MissingExtra, ReknitError, UnwritableOutput
+from reknit.study.machine import machine, versions
 from reknit.study.spec import Study
 from reknit.study.task import Task
 from reknit.types import JsonDict
 
-FORMAT = 1
+FORMAT = 2
 
 _COLUMNS = {
     "key": "VARCHAR PRIMARY KEY",
@@ -51,9 +57,23 @@ _COLUMNS = {
     "degree_distribution": "VARCHAR",
     "details": "VARCHAR",
 }
+_SESSION_COLUMNS = (
+    "id INTEGER, machine VARCHAR, versions VARCHAR, workers VARCHAR, runs INTEGER, elapsed_s DOUBLE"
+)
 _AS_JSON = ("parameters", "degree_distribution", "details")
 TIMINGS = ("compute_s",)
 """Columns that no two runs share; all others are the same for the same seed."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One call of the runner: with what, how many runs it finished, and in how many seconds."""
+
+    machine: str
+    versions: str
+    workers: str
+    runs: int
+    elapsed_s: float
 
 
 class StoreRefused(ReknitError):
@@ -70,16 +90,18 @@ class Store:
             raise MissingExtra("a study", "study") from error
         self.path = path
         self._duckdb = duckdb
+        self._session: int | None = None
+        self._began_s = 0.0
         if read_only and not path.exists():
             raise StoreRefused(f"{path}: no results there yet; run the study first")
-        if not read_only:
-            _make_folder(path.parent)
+        if not path.exists():
+            self._create(study)
         try:
             self._base = duckdb.connect(str(path), read_only=read_only)
         except duckdb.Error as error:
             raise StoreRefused(_plain(path, error)) from error
         try:
-            self._introduce(study, read_only)
+            self._recognise(study)
         except BaseException:
             self._base.close()
             raise
@@ -93,6 +115,18 @@ class Store:
     def done(self) -> dict[str, bool]:
         """Keys of the finished runs, and whether each went well."""
         return dict(self._base.execute("SELECT key, ok FROM runs").fetchall())
+
+    def begin(self, workers: str) -> None:
+        """From here on runs belong to a new session of the runner."""
+        found = self._base.execute("SELECT count(*) FROM sessions").fetchone()
+        self._session, self._began_s = (found or (0,))[0], time.monotonic()
+        values = [self._session, machine(), versions(), workers, 0, 0.0]
+        self._write("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def sessions(self) -> list[Session]:
+        """The calls of the runner that finished anything, in their order."""
+        told = "SELECT machine, versions, workers, runs, elapsed_s FROM sessions WHERE runs > 0"
+        return [Session(*row) for row in self._base.execute(f"{told} ORDER BY id").fetchall()]
 
     def add(self, task: Task, row: JsonDict) -> None:
         """Keep a finished run; when this returns it survives anything."""
@@ -114,10 +148,20 @@ class Store:
             json.dumps(told.get(name)) if name in _AS_JSON else told.get(name) for name in _COLUMNS
         ]
         marks = ", ".join("?" for _ in _COLUMNS)
+        self._write(f"INSERT OR REPLACE INTO runs VALUES ({marks})", values)  # noqa: S608
+        if self._session is not None:
+            elapsed_s = time.monotonic() - self._began_s
+            update = "UPDATE sessions SET runs = runs + 1, elapsed_s = ? WHERE id = ?"
+            self._write(update, [elapsed_s, self._session])
+
+    def _write(self, statement: str, values: list[Any]) -> None:
         try:
-            self._base.execute(f"INSERT OR REPLACE INTO runs VALUES ({marks})", values)  # noqa: S608
+            self._base.execute(statement, values)
         except self._duckdb.Error as error:
-            raise UnwritableOutput(f"{self.path}: {_first_line(error)}") from error
+            raise UnwritableOutput(
+                f"{self.path}: a run could not be stored, all before it are: {_first_line(error)}; "
+                "make room, then the same command goes on"
+            ) from error
 
     def rows(self, tasks: Sequence[Task]) -> list[JsonDict]:
         """The stored runs of the given tasks, in their order; labels as the tasks say now."""
@@ -138,25 +182,31 @@ class Store:
         """All runs as a Parquet file."""
         self._base.execute(f"COPY runs TO '{path!s}' (FORMAT parquet)")
 
-    def _introduce(self, study: Study, read_only: bool) -> None:
-        """Make a new file the study's own, or make sure that an old one is."""
-        mine = {
-            "format": str(FORMAT),
-            "reknit": reknit.__version__,
-            "study": study.name,
-            "fingerprint": study.fingerprint(),
-        }
+    def _create(self, study: Study) -> None:
+        """Make the study's file. It appears whole or not at all, even if this is killed."""
+        columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self.path.parent, prefix=".new-") as folder:
+                new = Path(folder) / "store"
+                with self._duckdb.connect(str(new)) as base:
+                    base.execute("CREATE TABLE about (name VARCHAR, value VARCHAR)")
+                    base.executemany("INSERT INTO about VALUES (?, ?)", list(_about(study).items()))
+                    base.execute(f"CREATE TABLE runs ({columns})")
+                    base.execute(f"CREATE TABLE sessions ({_SESSION_COLUMNS})")
+                    base.execute("CHECKPOINT")
+                with suppress(FileExistsError):  # another runner was faster: then it is its file
+                    os.link(new, self.path)
+        except OSError as error:
+            raise UnwritableOutput(f"{self.path}: {error.strerror or error}") from error
+        except self._duckdb.Error as error:
+            raise UnwritableOutput(f"{self.path}: {_first_line(error)}") from error
+
+    def _recognise(self, study: Study) -> None:
+        """Make sure that the file is the study's own."""
         try:
             tables = {row[0] for row in self._base.execute("SHOW TABLES").fetchall()}
-            if not tables and not read_only:
-                columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
-                self._base.execute("BEGIN")
-                self._base.execute("CREATE TABLE about (name VARCHAR, value VARCHAR)")
-                self._base.executemany("INSERT INTO about VALUES (?, ?)", list(mine.items()))
-                self._base.execute(f"CREATE TABLE runs ({columns})")
-                self._base.execute("COMMIT")
-                return
-            if not {"about", "runs"} <= tables:
+            if "about" not in tables:
                 raise StoreRefused(f"{self.path}: not a results file of reknit")
             theirs: dict[str, Any] = dict(self._base.execute("SELECT * FROM about").fetchall())
         except self._duckdb.Error as error:
@@ -167,7 +217,7 @@ class Store:
             "study": "another study",
             "fingerprint": "another form of this study",
         }
-        for name, value in mine.items():
+        for name, value in _about(study).items():
             if theirs.get(name) != value:
                 raise StoreRefused(
                     f"{self.path}: holds {words[name]} ({theirs.get(name)}, not {value}); "
@@ -175,11 +225,13 @@ class Store:
                 )
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnwritableOutput(f"{folder}: {error.strerror or error}") from error
+def _about(study: Study) -> dict[str, str]:
+    return {
+        "format": str(FORMAT),
+        "reknit": reknit.__version__,
+        "study": study.name,
+        "fingerprint": study.fingerprint(),
+    }
 
 
 def _plain(path: Path, error: Exception) -> str:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reknit.study.paper import reported_time_s
 from reknit.study.stats import Estimate, estimate, value
 from reknit.types import JsonDict
+
+GROUP = ("uavs", "destroyed", "layout", "damage", "dim", "instance")
+_MEASURES = (
+    *("charged_time_s", "converged", "flown_time_s", "mean_degree", "compute_s", "gap_to_bound"),
+    *("lower_bound_s", "best_known_s", "over_best_known", "replans", "connected_share"),
+)
 
 
 @dataclass(frozen=True)
@@ -21,18 +27,20 @@ class Cell:
     group: tuple[object, ...]
     runs: int
     failed: int
-    converged: float
-    time: Estimate
-    converged_time: Estimate
-    degree: Estimate
+    of: dict[str, Estimate]
     max_degree: int
-    compute: Estimate
-    gap: Estimate
     paper_time_s: float | None
     contracted: float | None
 
+    @property
+    def time(self) -> Estimate:
+        """Recovery time, a run that does not reconnect counted with the allowed time."""
+        return self.of["charged_time_s"]
 
-GROUP = ("uavs", "destroyed", "layout", "damage", "dim", "instance")
+    @property
+    def converged(self) -> float:
+        """R_c."""
+        return self.of["converged"].mean
 
 
 def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
@@ -44,7 +52,6 @@ def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
     cells = []
     for (label, planner, *kind), members in grouped.items():
         good = [row for row in members if row["ok"]]
-        charged = [value(row, "charged_time_s") for row in good]
         cells.append(
             Cell(
                 label=str(label),
@@ -52,13 +59,8 @@ def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
                 group=tuple(kind),
                 runs=len(good),
                 failed=len(members) - len(good),
-                converged=estimate(value(row, "converged") for row in good).mean,
-                time=estimate(charged),
-                converged_time=estimate(value(row, "flown_time_s") for row in good),
-                degree=estimate(value(row, "mean_degree") for row in good),
+                of={name: estimate(value(row, name) for row in good) for name in _MEASURES},
                 max_degree=max((int(row["max_degree"]) for row in good), default=0),
-                compute=estimate(value(row, "compute_s") for row in good),
-                gap=estimate(value(row, "gap_to_bound") for row in good),
                 paper_time_s=_papers(str(planner), members[0]),
                 contracted=_contracted(good),
             )
@@ -77,48 +79,74 @@ def _contracted(rows: Sequence[JsonDict]) -> float | None:
 def _papers(planner: str, row: JsonDict) -> float | None:
     if (row["layout"], row["damage"], row["dim"]) != ("uniform", "random", 2):
         return None
-    if row["parameters"]:
+    # Replans and instances are cases that the paper does not have.
+    if row["parameters"] or row["instance"] or "replans" in (row["details"] or {}):
         return None
     return reported_time_s(planner, row["uavs"], row["destroyed"])
 
 
-HEADER = (
-    "planner",
-    "case",
-    "runs",
-    "R_c",
-    "mean T_rc (s)",
-    "paper T_rc (s)",
-    "sd (s)",
-    "T_rc if converged (s)",
-    "E(d)",
-    "max(d)",
-    "over the bound",
-    "contracted",
-    "computing (s)",
-)
+def _mean(name: str, form: str) -> Callable[[Cell], str]:
+    def text(cell: Cell) -> str:
+        found = cell.of[name]
+        scale = 100 if form.endswith("%") else 1
+        text = form.replace("%", " %").format(scale * found.mean)
+        return "" if found.count == 0 else text.replace("-0.0 %", "0.0 %")
+
+    return text
 
 
-def table_rows(cells: Sequence[Cell]) -> list[tuple[str, ...]]:
-    """The cells as text, one row each."""
-    return [
-        (
-            cell.label,
-            case_text(cell.group),
-            str(cell.runs) + (f" ({cell.failed} failed)" if cell.failed else ""),
-            f"{cell.converged:.2f}",
-            str(cell.time),
-            "" if cell.paper_time_s is None else f"{cell.paper_time_s:g}",
-            f"{cell.time.deviation:.2f}",
-            str(cell.converged_time),
-            f"{cell.degree.mean:.2f}",
-            str(cell.max_degree),
-            "-" if cell.gap.count == 0 else f"{100 * cell.gap.mean:.1f} %",
-            "" if cell.contracted is None else f"{cell.contracted:.0%}",
-            f"{cell.compute.mean:.3g}",
-        )
-        for cell in cells
-    ]
+_COLUMNS: dict[str, Callable[[Cell], str]] = {
+    "planner": lambda cell: cell.label,
+    "case": lambda cell: case_text(cell.group),
+    "runs": lambda cell: str(cell.runs) + (f" ({cell.failed} failed)" if cell.failed else ""),
+    "R_c": _mean("converged", "{:.2f}"),
+    "mean T_rc (s)": lambda cell: str(cell.time),
+    "paper T_rc (s)": lambda cell: "" if cell.paper_time_s is None else f"{cell.paper_time_s:g}",
+    "sd (s)": lambda cell: f"{cell.time.deviation:.2f}" if cell.runs > 1 else "",
+    "T_rc if converged (s)": lambda cell: str(cell.of["flown_time_s"]),
+    "E(d)": _mean("mean_degree", "{:.2f}"),
+    "max(d)": lambda cell: str(cell.max_degree) if cell.runs else "",
+    "bound (s)": _mean("lower_bound_s", "{:.3g}"),
+    "best known (s)": _mean("best_known_s", "{:.3g}"),
+    "over the bound": _mean("gap_to_bound", "{:.1f}%"),
+    "over the best known": _mean("over_best_known", "{:.1f}%"),
+    "contracted": lambda cell: "" if cell.contracted is None else f"{cell.contracted:.0%}",
+    "replans": _mean("replans", "{:.1f}"),
+    "connected share": _mean("connected_share", "{:.2f}"),
+    "computing (s)": _mean("compute_s", "{:.3g}"),
+}
+
+
+def full_table(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows, one row per cell; columns in which nobody has anything are left out."""
+    kept = {
+        name: texts
+        for name, text in _COLUMNS.items()
+        if any(texts := [text(cell) for cell in cells])
+    }
+    return list(kept), [list(row) for row in zip(*kept.values(), strict=True)]
+
+
+def pivot(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
+    """Recovery times of planners by cases, or the other way round where that is narrower."""
+    labels = list(dict.fromkeys(cell.label for cell in cells))
+    groups = list(dict.fromkeys(cell.group for cell in cells))
+    found = {(cell.label, cell.group): time_text(cell) for cell in cells}
+    if len(groups) > 8:
+        rows = [
+            [case_text(group), *(found.get((label, group), "") for label in labels)]
+            for group in groups
+        ]
+        return ["T_rc (s)", *labels], rows
+    rows = [[label, *(found.get((label, group), "") for group in groups)] for label in labels]
+    return ["T_rc (s)", *map(case_text, groups)], rows
+
+
+def time_text(cell: Cell) -> str:
+    """A mean with its interval, the paper's in brackets, and R_c if not all reconnected."""
+    paper = "" if cell.paper_time_s is None else f" ({cell.paper_time_s:g})"
+    rate = "" if cell.converged == 1.0 else f", R_c {cell.converged:.2f}"
+    return f"{cell.time}{paper}{rate}" if cell.runs else "failed"
 
 
 def case_text(group: tuple[object, ...]) -> str:
@@ -154,9 +182,9 @@ def latex(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """The same as a LaTeX tabular."""
 
     def line(words: Sequence[str]) -> str:
-        safe = [
-            word.replace("_", r"\_").replace("%", r"\%").replace("±", r"$\pm$") for word in words
-        ]
+        safe = [word.replace("±", r"$\pm$") for word in words]
+        for sign in "_%&#":
+            safe = [word.replace(sign, f"\\{sign}") for word in safe]
         return " & ".join(safe) + r" \\"
 
     body = [line(header), r"\hline", *(line(row) for row in rows)]

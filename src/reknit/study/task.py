@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import traceback
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from reknit.recovery import recover
+import numpy as np
+
+from reknit.algorithms.registry import build
+from reknit.flight.flight import Flight
+from reknit.recovery import Run, recover
 from reknit.repeated import Strike, recover_repeatedly
 from reknit.scenario.generate import generate
 from reknit.scenario.scenario import Scenario
 from reknit.study.library.instances import instance
 from reknit.types import JsonDict
+
+_KEPT = ["planner", "label", "uavs", "layout", "damage", "dim", "repetition", "seed", "instance"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,19 @@ class Task:
     repetition: int
     seed: int
     instance: str | None = None
+
+    @staticmethod
+    def of(row: JsonDict) -> Task:
+        """The task of a stored run, strikes aside."""
+        lost = row["destroyed"]
+        kept = {name: row[name] for name in _KEPT}
+        return Task(
+            **kept,
+            parameters=row["parameters"] or {},
+            budget_s=None,
+            destroyed=int(lost) if lost >= 1 else lost,
+            strikes=(),
+        )
 
     @property
     def key(self) -> str:
@@ -56,22 +76,47 @@ class Task:
             split=True,
         )
 
+    def recover(self) -> Run:
+        """Plan, fly and measure."""
+        self.take_one_thread()
+        return recover(
+            self.scenario(),
+            self.planner,
+            seed=self.seed,
+            budget_s=self.budget_s,
+            **self.parameters,
+        )
 
-def run_task(task: Task, threads: int | None = None) -> JsonDict:
+    def take_one_thread(self) -> None:
+        """A run has one thread, wherever it is run: several at a time do not fight over cores,
+        and sums come out the same with any number of workers and on any machine.
+        """
+        build(self.planner, self.parameters)  # loads the neural network library, if it is needed
+        torch: Any = sys.modules.get("torch")
+        if torch is not None:
+            torch.set_num_threads(1)
+
+
+def run_task(task: Task) -> JsonDict:
     """Do the work and return a row for the store; a failure is a row that says so."""
-    _limit_threads(threads)
     row: JsonDict = {"key": task.key, "ok": True, "error": None}
     try:
         row |= _repeated(task) if task.strikes else _single(task)
     except Exception as error:
-        told = f"{type(error).__name__}: {error}"
-        row |= {"ok": False, "error": told + "\n" + traceback.format_exc(limit=-3)}
+        return failure(task, error)
     return row
 
 
+def failure(task: Task, error: Exception) -> JsonDict:
+    """The row of a run that failed."""
+    told = f"{type(error).__name__}: {error}"
+    trace = "".join(traceback.format_exception(error, limit=-3))
+    return {"key": task.key, "ok": False, "error": told + "\n" + trace}
+
+
 def _single(task: Task) -> JsonDict:
-    scenario = task.scenario()
-    run = recover(scenario, task.planner, seed=task.seed, budget_s=task.budget_s, **task.parameters)
+    run = task.recover()
+    scenario = run.scenario
     metrics = run.metrics.as_dict()
     plan = run.plan
     bound_s = None if plan is None else plan.lower_bound_s
@@ -83,12 +128,21 @@ def _single(task: Task) -> JsonDict:
         "lower_bound_s": bound_s if bound_s is not None else _bound_s(scenario),
         "allowed_time_s": scenario.allowed_time_s,
         "compute_s": run.compute_s,
-        "details": details,
+        "details": {**details, "subnets": _subnets(run.flight)},
     }
+
+
+def _subnets(flight: Flight) -> list[list[float]]:
+    """N_s over time: [instant, number from then on], where it changes, and the end."""
+    count = flight.subnets
+    change = np.flatnonzero(np.diff(count, prepend=-1))
+    steps = [[round(float(flight.times_s[at]), 3), int(count[at])] for at in change]
+    return [*steps, [round(flight.duration_s, 3), int(count[-1])]]
 
 
 def _repeated(task: Task) -> JsonDict:
     scenario = task.scenario()
+    task.take_one_thread()
     strikes = [Strike(time_s, count) for time_s, count in task.strikes]
     run = recover_repeatedly(
         scenario,
@@ -136,12 +190,3 @@ def _bound_s(scenario: Scenario) -> float:
     from reknit.algorithms.certified.bounds import lower_bound
 
     return lower_bound(scenario).bound_s
-
-
-def _limit_threads(threads: int | None) -> None:
-    """Keep the neural network library from taking every core in every worker."""
-    import sys
-
-    torch: Any = sys.modules.get("torch")
-    if threads is not None and torch is not None:
-        torch.set_num_threads(threads)

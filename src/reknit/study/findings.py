@@ -1,0 +1,106 @@
+"""`Findings`: everything stored about a study, and what can be said of it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from reknit.study import tables
+from reknit.study.prose import fill
+from reknit.study.spec import Study
+from reknit.study.stats import paired, shared
+from reknit.study.store import Session, Store
+from reknit.types import JsonDict
+
+PAIRED_HEADER = ("planner", "against", "scenarios", "difference (s)", "slower in")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The stored runs of a study under a profile, and the sessions that made them."""
+
+    study: Study
+    profile: str
+    rows: Sequence[JsonDict]
+    wanted: int
+    sessions: Sequence[Session]
+
+    @cached_property
+    def cells(self) -> list[tables.Cell]:
+        """One summary per planner and kind of case."""
+        return tables.summarise(self.rows)
+
+    def compared(self) -> list[tuple[str, ...]]:
+        """Every planner against the first, on the scenarios that both were run on."""
+        labels = list(dict.fromkeys(row["label"] for row in self.rows))
+        found: list[tuple[str, ...]] = []
+        for other in labels[1:]:
+            difference = paired(self.rows, "charged_time_s", other, labels[0])
+            if difference.count > 1:
+                both = shared(self.rows, "charged_time_s", other, labels[0])
+                slower = sum(mine > theirs for mine, theirs in both) / len(both)
+                told = f"{difference.mean:+.2f} ± {difference.half_width:.2f}"
+                found.append((other, labels[0], str(difference.count), told, f"{slower:.0%}"))
+        return found
+
+    def commands(self) -> str:
+        """How to make all this again."""
+        tail = f"{self.study.called} --profile {self.profile}"
+        return f"`reknit study run {tail}` and `reknit study report {tail}`"
+
+    def extent(self) -> str:
+        """How many runs there are, of how many, and how long they took."""
+        part = "" if len(self.rows) == self.wanted else f" of {self.wanted}, unfinished"
+        least, most = self._repetitions()
+        each = f"{most}" if least == most else f"{least} to {most}"
+        elapsed_s = sum(session.elapsed_s for session in self.sessions)
+        whole = len(self.study.tasks("paper"))
+        fewer = ""
+        if self.profile == "quick" and self.wanted < whole:
+            fewer = f" The quick profile: {self.wanted} of the {whole} runs of the paper profile, "
+            fewer += "with fewer repetitions and sizes."
+        return (
+            f"{len(self.rows)} runs{part}, {each} of each kind, in {_duration(elapsed_s)}.{fewer}"
+        )
+
+    def made_with(self) -> list[str]:
+        """Machines and versions, one line for each combination that took part."""
+        told = (f"{one.machine}; {one.workers}; {one.versions}." for one in self.sessions)
+        return list(dict.fromkeys(told))
+
+    def differences(self) -> str:
+        """Why the paper's figures are others, with numbers from the runs."""
+        return fill(self.study.differences, self.rows)
+
+    def failures(self) -> str:
+        """How many runs failed, and the first error; empty if none did."""
+        failed = [row for row in self.rows if not row["ok"]]
+        if not failed:
+            return ""
+        first = str(failed[0]["error"]).splitlines()[0]
+        return f"{len(failed)} runs failed; the first: {failed[0]['label']}: {first}"
+
+    def _repetitions(self) -> tuple[int, int]:
+        counts = [cell.runs + cell.failed for cell in self.cells] or [0]
+        return min(counts), max(counts)
+
+
+def gather(study: Study, store_path: Path, profile: str) -> Findings:
+    """Read what is stored; raises `StoreRefused` if nothing is, or something else."""
+    tasks = study.tasks(profile)
+    with Store(store_path, study, read_only=True) as store:
+        return Findings(study, profile, store.rows(tasks), len(tasks), store.sessions())
+
+
+READING = (
+    "Times are means over all runs with 95 % intervals (Student's t); a run that does not "
+    "reconnect counts with the allowed time, as in the paper's table. All planners saw the same "
+    "scenarios, so differences are paired. Where a planner has fewer runs, they are the first of "
+    "the same list. Numbers in brackets are the paper's."
+)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.0f} s"

@@ -1,0 +1,84 @@
+"""Prose whose numbers come from stored runs.
+
+``{charged_time_s | ml-dagl | uavs=200}`` stands for the mean of a measure of a planner over the
+runs with those values, ``{paper | ml-dagl | uavs=200}`` for the paper's time, and
+``{charged_time_s | ml-dagl / demd}`` for how much more or less the first takes than the second, on
+the scenarios that both were run on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reknit.study.paper import reported_time_s
+from reknit.study.stats import estimate, plain, shared, value
+from reknit.types import JsonDict
+
+_SLOT = re.compile(r"\{([^{}|]+)\|([^{}|]+)(?:\|([^{}|]*))?\}")
+_SHARES = ("gap_to_bound", "planned_gap", "over_best_known")
+NOT_RUN = "(not run)"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One place in the text that a number belongs in."""
+
+    measure: str
+    labels: tuple[str, ...]
+    only: dict[str, str]
+
+    @staticmethod
+    def of(found: re.Match[str]) -> Slot:
+        """The slot that was matched in a text."""
+        measure, labels, filters = (part.strip() for part in found.groups(""))
+        names = tuple(part.strip() for part in labels.split(" / "))
+        pairs = (part.partition("=") for part in filters.split(",") if part.strip())
+        return Slot(measure, names, {name.strip(): text.strip() for name, _, text in pairs})
+
+    def text(self, rows: Sequence[JsonDict]) -> str:
+        """What the runs say, in words."""
+        mine = [row for row in rows if row["ok"] and self.covers(row)]
+        if len(self.labels) == 2:
+            return _compared(shared(mine, self.measure, *self.labels))
+        if self.measure == "paper":
+            told = {reported_time_s(row["planner"], row["uavs"], row["destroyed"]) for row in mine}
+            return f"{told.pop():g} s" if len(told) == 1 and None not in told else NOT_RUN
+        found = estimate(value(row, self.measure) for row in mine)
+        if found.count == 0:
+            return NOT_RUN
+        if self.measure in _SHARES:
+            return f"{plain(100 * found.mean, 2)} %"
+        unit = " s" if self.measure.endswith("_s") else ""
+        return f"{plain(found.mean)}{unit}"
+
+    def covers(self, row: JsonDict) -> bool:
+        """Whether a run is one of those that the slot is about."""
+        return row["label"] in self.labels and all(
+            _same(row[name], wanted) for name, wanted in self.only.items()
+        )
+
+
+def slots(text: str) -> list[Slot]:
+    """All slots of a text."""
+    return [Slot.of(found) for found in _SLOT.finditer(text)]
+
+
+def fill(text: str, rows: Sequence[JsonDict]) -> str:
+    """The text in one paragraph, every slot filled from the runs."""
+    return " ".join(_SLOT.sub(lambda found: Slot.of(found).text(rows), text).split())
+
+
+def _compared(pairs: Sequence[tuple[float, float]]) -> str:
+    mine, other = (sum(pair[side] for pair in pairs) for side in (0, 1))
+    if not pairs or other == 0:
+        return NOT_RUN
+    change = mine / other - 1
+    return f"{plain(100 * abs(change), 2)} % {'more' if change > 0 else 'less'}"
+
+
+def _same(held: object, wanted: str) -> bool:
+    if isinstance(held, (int, float)):
+        return float(held) == float(wanted)
+    return str(held) == wanted
