@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from reknit.study import stats
+from reknit.study.figures import view_figure
 from reknit.study.paper import reported, reported_time_s
 from reknit.study.report import write_report
 from reknit.study.runner import run_study
-from reknit.study.spec import Study, load_study
+from reknit.study.spec import Study, ViewSpec, load_study
 from reknit.study.store import Store, StoreRefused
 from tests.study.conftest import TEXT
 
@@ -106,6 +107,28 @@ def test_the_papers_figures_are_beside_ours() -> None:
     assert reported_time_s("ml-dagl", 200, 0.5) == 5.24
     assert reported_time_s("ml-dagl", 200, 150) == pytest.approx(31.7 * 0.7, abs=0.01)
     assert reported_time_s("ml-dagl", 200, 42) is None
+
+
+def test_a_parameter_can_be_the_axis(study: Study) -> None:
+    """Labels that are the same up to " @ " make one line over the values of the parameter."""
+    view = ViewSpec(kind="lines", x="weight", y="planned_time_s")
+    rows = [
+        {
+            "ok": True,
+            "planner": "hero",
+            "label": f"HERO @ {weight}",
+            "parameters": {"weight": weight},
+            "planned_time_s": 10.0 * weight,
+            "lower_bound_s": 1.0,
+        }
+        for weight in (0.5, 0.8, 1.0)
+    ]
+    figure = view_figure(study, view, rows)
+    assert figure is not None
+    (line,) = figure.axes[0].get_lines()
+    assert line.get_label() == "HERO"
+    assert np.asarray(line.get_xdata()).tolist() == [0.5, 0.8, 1.0]
+    assert np.asarray(line.get_ydata()).tolist() == [5.0, 8.0, 10.0]
 
 
 def test_a_report_needs_results(study: Study, tmp_path: Path) -> None:

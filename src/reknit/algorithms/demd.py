@@ -61,8 +61,8 @@ class Demd(Baseline):
     The other parameters are those of `Baseline`.
     """
 
-    iterations: int = 300
-    fastest: str = "flown"
+    learning_rate: float = 3e-4
+    iterations: int = 80
     hops: tuple[int, ...] = DEFAULT_HOPS
     keep: tuple[tuple[int, int], ...] = ()
     gradnorm_alpha: float = 0.12

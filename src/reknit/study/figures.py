@@ -34,6 +34,8 @@ NAMES = {
     "connected_share": "share of time connected",
     "over_best_known": "flown time over the best known plan",
     "instance": "instance",
+    "iterations": "online iterations",
+    "planned_time_s": "mean planned time (s)",
 }
 LOGARITHMIC = ("compute_s", "gap_to_bound", "planned_gap", "time_to_reconnect_s")
 
@@ -41,7 +43,7 @@ LOGARITHMIC = ("compute_s", "gap_to_bound", "planned_gap", "time_to_reconnect_s"
 def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figure | None:
     """The figure of one view, or None when there is nothing to draw yet."""
     chosen = [
-        row
+        _placed(row, view.x)
         for row in rows
         if row["ok"] and all(row[name] == wanted for name, wanted in view.only.items())
     ]
@@ -64,6 +66,15 @@ def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figur
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize=8, ncols=2)
     return figure
+
+
+def _placed(row: JsonDict, axis: str) -> JsonDict:
+    """The row with a value for the axis; where that is a planner's parameter, one line goes
+    through all labels that are the same up to " @ ".
+    """
+    if axis in row:
+        return row
+    return {**row, axis: row["parameters"][axis], "label": row["label"].split(" @ ")[0]}
 
 
 def _by_label(rows: list[JsonDict]) -> dict[str, list[JsonDict]]:

@@ -48,7 +48,6 @@ class CrMgc(Baseline):
     """
 
     iterations: int = 200
-    fastest: str = "flown"
     weights: str | Path = PRETRAINED
     enlargement: float = 0.25
 

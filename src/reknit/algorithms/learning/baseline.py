@@ -59,8 +59,11 @@ class Baseline(ABC):
                     an output that stays disconnected comes to.
     connectivity    "count", the method's own term (it has no gradient), or "excess".
     penalty         its weight: per sub-net too many, or per metre of excess (1 is then plenty).
-    fastest         which T_rc a connected output is kept for: "planned", that of the farthest
-                    UAV, which the loss has; or "flown", when the swarm flying there connects.
+    fastest         which T_rc a connected output is kept for: "flown", when the swarm flying
+                    there is first connected, the one that counts in the end; or "planned",
+                    that of the farthest UAV, which stands in the loss. The descriptions say
+                    that the best output is kept and leave open by which. Training is the
+                    same for either.
     """
 
     layers: int = 8
@@ -71,7 +74,7 @@ class Baseline(ABC):
     patience: int | None = 50
     connectivity: str = "count"
     penalty: float = 1000.0
-    fastest: str = "planned"
+    fastest: str = "flown"
 
     def __post_init__(self) -> None:
         check_network(self.layers, self.hidden, self.dropout)
