@@ -61,8 +61,8 @@ class Demd(Baseline):
     The other parameters are those of `Baseline`.
     """
 
-    learning_rate: float = 3e-4
-    iterations: int = 80
+    learning_rate: float = 1e-3
+    iterations: int = 50
     hops: tuple[int, ...] = DEFAULT_HOPS
     keep: tuple[tuple[int, int], ...] = ()
     gradnorm_alpha: float = 0.12

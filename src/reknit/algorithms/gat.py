@@ -49,8 +49,8 @@ class Gat(Baseline):
 
     layers: int = 6
     learning_rate: float = 2e-5
-    iterations: int = 80
-    patience: int | None = 30
+    iterations: int = 30
+    patience: int | None = 20
     heads: int = 4
     share_weights: bool = True
 
