@@ -36,7 +36,13 @@ class CrMgc(Baseline):
         A: survivors within d = d_min + enlargement (d_max - d_min)
 
     with d_min the longest EMST edge of the survivors and d_max their largest distance; tanh
-    output scaled to the mission area. Loss: ``penalty (N_s - 1) + max displacement`` in metres.
+    output scaled to the mission area.
+
+    Loss: ``lambda (N_s - 1) + max displacement`` in metres. The count has no gradient, and the
+    meta-learned first output is now and then not connected, from where training by the count
+    never connects it. So the gradient is that of the total excess over the EMST, the same as
+    in meta-learning; whether an output counts as a solution is decided by N_s alone.
+    ``connectivity="count", penalty=1000`` trains by the count.
 
     weights         "pretrained": the meta-learned weights (see `pretrain`), one set for any
                     number of survivors; "random" (drawn from the seed); or a weight file.
@@ -48,6 +54,8 @@ class CrMgc(Baseline):
     """
 
     iterations: int = 200
+    connectivity: str = "excess"
+    penalty: float = 2.0
     weights: str | Path = PRETRAINED
     enlargement: float = 0.25
 
