@@ -16,9 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from reknit.study import stats
+from reknit.study.figures import view_figure
 from reknit.study.findings import gather
 from reknit.study.overview import write_overview
 from reknit.study.paper import reported, reported_converged, reported_time_s
+from reknit.study.parts import ViewSpec
 from reknit.study.prose import NOT_RUN, Slot, fill, slots
 from reknit.study.report import pictures_in, write_report
 from reknit.study.runner import run_study
@@ -228,6 +230,28 @@ def test_the_papers_figures_are_beside_ours() -> None:
     assert reported_converged("sidr", 200, 0.5) == 0.36
     assert reported_converged("ml-dagl", 200, 190) == 1.0
     assert reported_converged("sidr", 200, 150) is None
+
+
+def test_a_parameter_can_be_the_axis(study: Study) -> None:
+    """Labels that are the same up to " @ " make one line over the values of the parameter."""
+    view = ViewSpec(kind="lines", x="weight", y="planned_time_s")
+    rows = [
+        {
+            "ok": True,
+            "planner": "hero",
+            "label": f"HERO @ {weight}",
+            "parameters": {"weight": weight},
+            "planned_time_s": 10.0 * weight,
+            "lower_bound_s": 1.0,
+        }
+        for weight in (0.5, 0.8, 1.0)
+    ]
+    figure = view_figure(study, view, rows)
+    assert figure is not None
+    line = figure.axes[0].get_lines()[0]
+    assert figure.axes[0].get_legend_handles_labels()[1] == ["HERO"]
+    assert np.asarray(line.get_xdata()).tolist() == [0.5, 0.8, 1.0]
+    assert np.asarray(line.get_ydata()).tolist() == [5.0, 8.0, 10.0]
 
 
 def test_a_report_needs_results(study: Study, tmp_path: Path) -> None:

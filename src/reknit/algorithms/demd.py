@@ -11,14 +11,13 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reknit.algorithms.base import Context, Proposal
-from reknit.algorithms.learning.baseline import train
+from reknit.algorithms.base import Context
+from reknit.algorithms.learning.baseline import Baseline, Model
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.gradnorm import GradNorm, gradient_norms
 from reknit.algorithms.learning.layers import (
     ConvolutionStack,
     as_tensor,
-    check_network,
     contracting_kernel,
     drop,
     dropout_generator,
@@ -26,7 +25,7 @@ from reknit.algorithms.learning.layers import (
     layer_sizes,
     without_values,
 )
-from reknit.algorithms.learning.loss import Judged, LossRule, judge
+from reknit.algorithms.learning.loss import Judged, judge
 from reknit.algorithms.learning.online import OnlineRule
 from reknit.errors import InvalidParameter
 from reknit.network.hops import hops_within
@@ -38,7 +37,7 @@ DEFAULT_HOPS = (4, 5, 6, 7, 8)
 
 
 @dataclass(frozen=True)
-class Demd:
+class Demd(Baseline):
     """Destroyed neighbours are embedded in the survivors' features; then k-hop convolutions.
 
         X^1     = survivors' rows of ReLU(S_0 X_all W^0 + b^0),  S_0 on the original links
@@ -59,45 +58,31 @@ class Demd:
     gradnorm_alpha      0.12.
     gradnorm_rate       step of its weights.
 
-    The other parameters are those of `Gcn`.
+    The other parameters are those of `Baseline`.
     """
 
+    learning_rate: float = 1e-3
+    iterations: int = 50
     hops: tuple[int, ...] = DEFAULT_HOPS
-    layers: int = 8
-    hidden: int = 500
-    dropout: float = 0.1
-    learning_rate: float = 1e-4
-    iterations: int = 300
-    patience: int | None = 50
     keep: tuple[tuple[int, int], ...] = ()
-    connectivity: str = "count"
-    penalty: float = 1000.0
     gradnorm_alpha: float = 0.12
     gradnorm_rate: float = 0.025
 
     def __post_init__(self) -> None:
-        check_network(self.layers, self.hidden, self.dropout)
+        super().__post_init__()
         whole = all(isinstance(k, (int, np.integer)) and k >= 1 for k in self.hops)
         if not (whole and 0 < len(self.hops) == len(set(self.hops))):
             raise InvalidParameter("hops", self.hops, "different whole numbers of at least 1")
         GradNorm(2, self.gradnorm_alpha, self.gradnorm_rate)
-        _ = self.loss, self.online
-
-    @property
-    def loss(self) -> LossRule:
-        """Displacement and connectivity, without the centroid term."""
-        return LossRule(self.connectivity, self.penalty)
 
     @property
     def online(self) -> OnlineRule:
         """The online iterations."""
-        return OnlineRule(
-            self.iterations, self.learning_rate, keep=tuple(self.keep), patience=self.patience
-        )
+        return replace(super().online, keep=tuple(self.keep))
 
-    def propose(self, scenario: Scenario, context: Context) -> Proposal:
-        """Train one network per k; the best output seen."""
-        case = Case.of(scenario)
+    def model(self, case: Case, context: Context) -> Model:
+        """One network per k."""
+        scenario = case.scenario
         context.progress(0.0, "counting hops")
         embedding = as_tensor(embedding_kernel(scenario)) @ case.unit
         kernels = [as_tensor(kernel) for kernel in hop_kernels(scenario, self.hops)]
@@ -112,16 +97,8 @@ class Demd:
             return torch.stack(outputs)
 
         parameters = [one for network in networks for one in network.parameters()]
-        return train(
-            case,
-            forward,
-            parameters,
-            objective,
-            self.online,
-            context,
-            details={"branches": [int(k) for k in self.hops]},
-            branches=len(networks),
-        )
+        details = {"branches": [int(k) for k in self.hops]}
+        return Model(forward, parameters, objective, details, branches=len(networks))
 
 
 class DemdNetwork(nn.Module):

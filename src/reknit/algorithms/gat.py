@@ -9,23 +9,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reknit.algorithms.base import Context, Proposal
+from reknit.algorithms.base import Context
 from reknit.algorithms.gcn import both_ways
-from reknit.algorithms.learning.baseline import train
+from reknit.algorithms.learning.baseline import Baseline, Model
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.geometric import GATv2Conv
 from reknit.algorithms.learning.layers import (
-    check_network,
     drop,
     dropout_generator,
     fill,
     without_values,
 )
-from reknit.algorithms.learning.loss import LossRule
-from reknit.algorithms.learning.online import OnlineRule
 from reknit.errors import InvalidParameter
 from reknit.network.links import links
-from reknit.scenario.scenario import Scenario
 
 _LAST_SHARE = 0.1
 """The last layer's first weights, against Glorot's. Layer normalisation keeps features large, so
@@ -33,7 +29,7 @@ that outputs would start all over the area; like this they start close to one po
 
 
 @dataclass(frozen=True)
-class Gat:
+class Gat(Baseline):
     """The setting of `Gcn` with attention in place of a fixed kernel.
 
         e_ij = a . LeakyReLU(W_t x_i + W_s x_j),   alpha_ij = softmax_j(e_ij),
@@ -48,39 +44,24 @@ class Gat:
                             2000 features, so far in its first steps that every output
                             saturates in a corner of the area and no gradient is left.
 
-    The other parameters are those of `Gcn`.
+    The other parameters are those of `Baseline`.
     """
 
     layers: int = 6
-    hidden: int = 500
+    learning_rate: float = 2e-5
+    iterations: int = 30
+    patience: int | None = 20
     heads: int = 4
     share_weights: bool = True
-    dropout: float = 0.1
-    learning_rate: float = 2e-5
-    iterations: int = 80
-    patience: int | None = 30
-    connectivity: str = "count"
-    penalty: float = 1000.0
 
     def __post_init__(self) -> None:
-        check_network(self.layers, self.hidden, self.dropout)
+        super().__post_init__()
         if isinstance(self.heads, bool) or not isinstance(self.heads, int) or self.heads < 1:
             raise InvalidParameter("heads", self.heads, "a whole number of at least 1")
-        _ = self.loss, self.online
 
-    @property
-    def loss(self) -> LossRule:
-        """The method's loss."""
-        return LossRule(self.connectivity, self.penalty)
-
-    @property
-    def online(self) -> OnlineRule:
-        """The online iterations."""
-        return OnlineRule(self.iterations, self.learning_rate, patience=self.patience)
-
-    def propose(self, scenario: Scenario, context: Context) -> Proposal:
-        """Train on the scenario; the best output seen."""
-        case = Case.of(scenario)
+    def model(self, case: Case, context: Context) -> Model:
+        """The network on the survivors' links."""
+        scenario = case.scenario
         edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
         network = GatNetwork.make(self, scenario.dim, context.seed)
         dropout = dropout_generator(self.dropout, context.seed)
@@ -89,9 +70,7 @@ class Gat:
             output: Tensor = network(case.start, edges, dropout)
             return output[None]
 
-        return train(
-            case, forward, network.parameters(), self.loss, self.online, context, details={}
-        )
+        return Model(forward, list(network.parameters()))
 
 
 class GatNetwork(nn.Module):

@@ -10,27 +10,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reknit.algorithms.base import Context, Proposal
-from reknit.algorithms.learning.baseline import train
+from reknit.algorithms.base import Context
+from reknit.algorithms.learning.baseline import Baseline, Model
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.geometric import GCNConv
 from reknit.algorithms.learning.layers import (
-    check_network,
     drop,
     dropout_generator,
     fill,
     layer_sizes,
     without_values,
 )
-from reknit.algorithms.learning.loss import LossRule
-from reknit.algorithms.learning.online import OnlineRule
 from reknit.network.links import links
-from reknit.scenario.scenario import Scenario
 from reknit.types import IntArray
 
 
 @dataclass(frozen=True)
-class Gcn:
+class Gcn(Baseline):
     """Graph convolution on the remaining graph, one network per case.
 
         X^(l+1) = ReLU(S X^l W^l + b^l),   S = D^(-1/2) (A + I) D^(-1/2),
@@ -43,42 +39,12 @@ class Gcn:
     outputs start close to one point; training draws them apart until it breaks, and the best
     connected output is kept.
 
-    layers, hidden  8 layers of 500 features.
-    dropout         between layers, also while training online.
-    learning_rate   of Adam.
-    iterations      at most; see `patience`.
-    patience        stop after so many iterations without a better loss or time, which is what
-                    an output that stays disconnected comes to.
-    connectivity    "count", the method's own term (it has no gradient), or "excess".
-    penalty         its weight: per sub-net too many, or per metre of excess (1 is then plenty).
+    8 layers of 500 features; the other parameters are those of `Baseline`.
     """
 
-    layers: int = 8
-    hidden: int = 500
-    dropout: float = 0.1
-    learning_rate: float = 1e-4
-    iterations: int = 100
-    patience: int | None = 50
-    connectivity: str = "count"
-    penalty: float = 1000.0
-
-    def __post_init__(self) -> None:
-        check_network(self.layers, self.hidden, self.dropout)
-        _ = self.loss, self.online
-
-    @property
-    def loss(self) -> LossRule:
-        """The method's loss."""
-        return LossRule(self.connectivity, self.penalty)
-
-    @property
-    def online(self) -> OnlineRule:
-        """The online iterations."""
-        return OnlineRule(self.iterations, self.learning_rate, patience=self.patience)
-
-    def propose(self, scenario: Scenario, context: Context) -> Proposal:
-        """Train on the scenario; the best output seen."""
-        case = Case.of(scenario)
+    def model(self, case: Case, context: Context) -> Model:
+        """The network on the survivors' links."""
+        scenario = case.scenario
         edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
         network = GcnNetwork.make(self, scenario.dim, context.seed)
         dropout = dropout_generator(self.dropout, context.seed)
@@ -87,9 +53,7 @@ class Gcn:
             output: Tensor = network(case.start, edges, dropout)
             return output[None]
 
-        return train(
-            case, forward, network.parameters(), self.loss, self.online, context, details={}
-        )
+        return Model(forward, list(network.parameters()))
 
 
 class GcnNetwork(nn.Module):

@@ -36,6 +36,8 @@ NAMES = {
     "connected_share": "share of time connected",
     "over_best_known": "flown time over the best known plan (%)",
     "instance": "instance",
+    "iterations": "online iterations",
+    "planned_time_s": "mean planned time (s)",
 }
 LOGARITHMIC = ("compute_s", "time_to_reconnect_s")
 PAPERS = "the paper's figure"
@@ -44,7 +46,8 @@ PERCENT = ("gap_to_bound", "planned_gap", "over_best_known")
 
 def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figure | None:
     """The figure of one view, or None when there is nothing to draw yet."""
-    chosen = [row for row in rows if row["ok"] and _is_wanted(row, view.only)]
+    wanted = [row for row in rows if row["ok"] and _is_wanted(row, view.only)]
+    chosen = [_placed(row, view.x) for row in wanted]
     if not chosen:
         return None
     if view.kind == "maps":
@@ -87,6 +90,15 @@ def _is_wanted(row: JsonDict, only: JsonDict) -> bool:
         row[name] in wanted if isinstance(wanted, list) else row[name] == wanted
         for name, wanted in only.items()
     )
+
+
+def _placed(row: JsonDict, axis: str) -> JsonDict:
+    """The row with a value for the axis; where that is a planner's parameter, one line goes
+    through all labels that are the same up to " @ ".
+    """
+    if axis in row or axis not in row["parameters"]:
+        return row
+    return {**row, axis: row["parameters"][axis], "label": row["label"].split(" @ ")[0]}
 
 
 def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reknit.algorithms.learning.checkpoint import FILE
 from reknit.algorithms.learning.weights import load_weights, read_manifest
-from reknit.algorithms.ml_dagl.checkpoint import FILE
 from reknit.algorithms.ml_dagl.curriculum import Curriculum
 from reknit.algorithms.ml_dagl.model import tensor_shapes
 from reknit.algorithms.ml_dagl.network import Shape

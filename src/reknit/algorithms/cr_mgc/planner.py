@@ -8,83 +8,67 @@ from pathlib import Path
 
 from torch import Tensor
 
-from reknit.algorithms.base import Context, Proposal
+from reknit.algorithms.base import Context
 from reknit.algorithms.cr_mgc.network import (
-    HIDDEN,
-    LAYERS,
     SHIPPED,
     enlarged_kernel,
     load_network,
     random_network,
     run_network,
 )
-from reknit.algorithms.learning.baseline import train
+from reknit.algorithms.learning.baseline import Baseline, Model
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.layers import (
     ConvolutionStack,
     as_tensor,
-    check_network,
     dropout_generator,
 )
-from reknit.algorithms.learning.loss import LossRule
-from reknit.algorithms.learning.online import OnlineRule
 from reknit.errors import InvalidParameter
-from reknit.scenario.scenario import Scenario
 
 PRETRAINED, RANDOM = "pretrained", "random"
 
 
 @dataclass(frozen=True)
-class CrMgc:
+class CrMgc(Baseline):
     """Convolution over a graph enlarged until it is connected, trained online.
 
         X^(l+1) = ReLU(S X^l W^l + b^l),   S = I - (0.99 / ||A||_inf) L,
         A: survivors within d = d_min + enlargement (d_max - d_min)
 
     with d_min the longest EMST edge of the survivors and d_max their largest distance; tanh
-    output scaled to the mission area. Loss: ``penalty (N_s - 1) + max displacement`` in metres.
+    output scaled to the mission area.
+
+    Loss: ``lambda (N_s - 1) + max displacement`` in metres. The count has no gradient, and the
+    meta-learned first output is now and then not connected, from where training by the count
+    never connects it. So the gradient is that of the total excess over the EMST, the same as
+    in meta-learning; whether an output counts as a solution is decided by N_s alone.
+    ``connectivity="count", penalty=1000`` trains by the count.
 
     weights         "pretrained": the meta-learned weights (see `pretrain`), one set for any
                     number of survivors; "random" (drawn from the seed); or a weight file.
     layers, hidden  of random weights or of the file: 8 layers of 500 features.
     enlargement     0.25.
 
-    The other parameters are those of `Gcn`. Memory grows with the square of the number of
+    The other parameters are those of `Baseline`. Memory grows with the square of the number of
     survivors, because the enlarged graph links a fixed share of all pairs.
     """
 
-    weights: str | Path = PRETRAINED
-    layers: int = LAYERS
-    hidden: int = HIDDEN
-    enlargement: float = 0.25
-    dropout: float = 0.1
-    learning_rate: float = 1e-4
     iterations: int = 200
-    patience: int | None = 50
-    connectivity: str = "count"
-    penalty: float = 1000.0
+    connectivity: str = "excess"
+    penalty: float = 2.0
+    weights: str | Path = PRETRAINED
+    enlargement: float = 0.25
 
     def __post_init__(self) -> None:
-        check_network(self.layers, self.hidden, self.dropout)
+        super().__post_init__()
         if not 0.0 <= self.enlargement <= 1.0:
             raise InvalidParameter("enlargement", self.enlargement, "a number from 0 to 1")
         _check_weights(self.weights)
-        _ = self.loss, self.online
 
-    @property
-    def loss(self) -> LossRule:
-        """The method's loss."""
-        return LossRule(self.connectivity, self.penalty)
-
-    @property
-    def online(self) -> OnlineRule:
-        """The online iterations."""
-        return OnlineRule(self.iterations, self.learning_rate, patience=self.patience)
-
-    def propose(self, scenario: Scenario, context: Context) -> Proposal:
-        """Train on the scenario; the best output seen."""
-        case = Case.of(scenario)
-        kernel = as_tensor(enlarged_kernel(scenario.survivor_positions, self.enlargement))
+    def model(self, case: Case, context: Context) -> Model:
+        """The network on the enlarged graph."""
+        positions = case.scenario.survivor_positions
+        kernel = as_tensor(enlarged_kernel(positions, self.enlargement))
         network = self.network(context.seed)
         dropout = dropout_generator(self.dropout, context.seed)
 
@@ -92,8 +76,7 @@ class CrMgc:
             return run_network(network, case.start, kernel, dropout)[None]
 
         details = {"weights": str(self.weights)}
-        parameters = network.parameters()
-        return train(case, forward, parameters, self.loss, self.online, context, details)
+        return Model(forward, list(network.parameters()), details=details)
 
     def network(self, seed: int) -> ConvolutionStack:
         """The network with the weights to begin from."""

@@ -16,10 +16,9 @@ step, so a run that is killed and resumed ends with the weights of one that was 
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -37,7 +36,7 @@ from reknit.algorithms.cr_mgc.network import (
     tensor_shapes,
 )
 from reknit.algorithms.learning.case import Case
-from reknit.algorithms.learning.checkpoint import TrainingState
+from reknit.algorithms.learning.checkpoint import Checkpoint, plain, thinned
 from reknit.algorithms.learning.layers import ConvolutionStack, as_tensor
 from reknit.algorithms.learning.loss import LossRule, judge
 from reknit.algorithms.learning.weights import save_weights
@@ -142,11 +141,10 @@ def pretrain(
     stop_after  return after so many steps, with a checkpoint to resume from.
     """
     folder = output_folder(Path(out_dir))
-    plain: JsonDict = json.loads(json.dumps(asdict(recipe)))
     shapes = tensor_shapes(recipe.layers, recipe.hidden)
     network = random_network(recipe.seed, recipe.layers, recipe.hidden)
-    state = TrainingState.resume(folder, plain, shapes) or TrainingState(
-        {name: one.detach().clone() for name, one in network.named_parameters()}
+    state = Checkpoint.resume(folder, plain(recipe), shapes) or Checkpoint(
+        plain(recipe), {name: one.detach().clone() for name, one in network.named_parameters()}
     )
     optimizer = torch.optim.Adam(network.parameters(), lr=1.0, fused=True)
     state.restore(optimizer, network)
@@ -155,17 +153,15 @@ def pretrain(
     while state.step < last:
         for group in optimizer.param_groups:
             group["lr"] = recipe.rate(state.step)
-        state.history.append(_step(recipe, network, optimizer, state.step))
+        state.losses.append(_step(recipe, network, optimizer, state.step))
         state.step += 1
-        progress(state.step / recipe.steps, f"step {state.step}: loss {state.history[-1]:.3f}")
+        progress(state.step / recipe.steps, f"step {state.step}: loss {state.losses[-1]:.3f}")
         if state.step % recipe.checkpoint_every == 0 or state.step == last:
             state.trained_s = time.perf_counter() - started_s
             state.capture(optimizer, network)
-            state.save(folder, plain)
+            state.save(folder)
     path = folder / "meta.safetensors"
-    save_weights(
-        path, {name: state.weights[name] for name in shapes}, _facts(state, plain), "float16"
-    )
+    save_weights(path, {name: state.weights[name] for name in shapes}, _facts(state), "float16")
     return path
 
 
@@ -204,24 +200,13 @@ def _loss(recipe: MetaRecipe, network: ConvolutionStack, scenario: Scenario) -> 
     return judge(output[None], case, recipe.loss).loss[0] / case.scale.size_m
 
 
-def _facts(state: TrainingState, recipe: JsonDict) -> JsonDict:
+def _facts(state: Checkpoint) -> JsonDict:
     return {
         "planner": "cr-mgc",
-        "recipe": recipe,
+        "recipe": state.recipe,
         "steps_trained": state.step,
         "trained_s": round(state.trained_s, 1),
         "threads": torch.get_num_threads(),
         "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
-        "loss_curve": _thinned(state.history),
+        "loss_curve": thinned(state.losses, points=50),
     }
-
-
-def _thinned(losses: list[float], points: int = 50) -> list[list[float]]:
-    """The loss curve as (step, mean loss since the last point)."""
-    parts = np.array_split(np.asarray(losses), min(points, max(1, len(losses))))
-    ends = np.cumsum([len(part) for part in parts])
-    return [
-        [int(end), round(float(part.mean()), 4)]
-        for end, part in zip(ends, parts, strict=True)
-        if len(part)
-    ]

@@ -24,12 +24,12 @@ from torch import Tensor
 from reknit.algorithms.base import Progress, silent
 from reknit.algorithms.certified.bounds import emst_bound
 from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.checkpoint import Checkpoint, plain, thinned
 from reknit.algorithms.learning.loss import judge
 from reknit.algorithms.learning.weights import save_weights
 from reknit.algorithms.ml_dagl.attention import DamageHops, Kernel, bipartite_kernel, mdag_blocks
-from reknit.algorithms.ml_dagl.checkpoint import Checkpoint, fingerprint
 from reknit.algorithms.ml_dagl.model import tensor_shapes
-from reknit.algorithms.ml_dagl.network import Dgcn
+from reknit.algorithms.ml_dagl.network import Dgcn, Shape
 from reknit.algorithms.ml_dagl.recipe import PretrainConfig
 from reknit.algorithms.ml_dagl.start import start_as_identity
 from reknit.algorithms.ml_dagl.validation import Validation
@@ -55,9 +55,9 @@ def pretrain(
     stop_after  return after so many steps, with a checkpoint to resume from.
     """
     folder = output_folder(Path(out_dir))
-    run = Checkpoint.resume(folder, config) or _begin(config)
+    shapes = tensor_shapes(config.shape)
+    run = Checkpoint.resume(folder, plain(config), shapes) or _begin(config)
     network = Dgcn(config.shape, residual=config.settings.residual, dropout=config.settings.dropout)
-    network.load_state_dict(run.weights)
     optimizer = _optimizer(config, network)
     run.restore(optimizer, network)
     validation = Validation.of(config) if config.validate_every else None
@@ -86,8 +86,9 @@ def export(run: Checkpoint, folder: Path) -> Path:
 
     With ``export(Checkpoint.load(folder), elsewhere)`` also those of a run that goes on.
     """
-    path = folder / f"{run.recipe['preset']}-{run.shape.dim}d.safetensors"
-    weights = {name: run.weights[name] for name in tensor_shapes(run.shape)}
+    shape = Shape(**run.recipe["shape"])
+    path = folder / f"{run.recipe['preset']}-{shape.dim}d.safetensors"
+    weights = {name: run.weights[name] for name in tensor_shapes(shape)}
     save_weights(path, weights, _facts(run))
     return path
 
@@ -98,7 +99,7 @@ def _begin(config: PretrainConfig) -> Checkpoint:
     if config.start == "identity":
         start_as_identity(network, generator)
     return Checkpoint(
-        fingerprint(config), {name: one.clone() for name, one in network.state_dict().items()}
+        plain(config), {name: one.clone() for name, one in network.state_dict().items()}
     )
 
 
@@ -174,17 +175,6 @@ def _facts(run: Checkpoint) -> JsonDict:
         "trained_s": round(run.trained_s, 1),
         "threads": torch.get_num_threads(),
         "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
-        "loss_curve": _thinned(run.losses),
+        "loss_curve": thinned(run.losses),
         "validation_curve": run.validations,
     }
-
-
-def _thinned(losses: list[float], points: int = 100) -> list[list[float]]:
-    """The loss curve as (step, mean loss since the last point)."""
-    parts = np.array_split(np.asarray(losses), min(points, max(1, len(losses))))
-    ends = np.cumsum([len(part) for part in parts])
-    return [
-        [int(end), round(float(part.mean()), 4)]
-        for end, part in zip(ends, parts, strict=True)
-        if len(part)
-    ]
