@@ -37,6 +37,9 @@ def _on_joblib(tasks: Sequence[Task], workers: int | None) -> Iterator[tuple[Tas
             yield task, run_task(task)
         return
 
+    # joblib puts a fresh worker in the place of one that has grown, and nothing is lost by it.
+    warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+
     def several(some: Sequence[Task]) -> Iterator[JsonDict]:
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
             jobs = (joblib.delayed(run_task)(task) for task in some)

@@ -14,7 +14,7 @@ from reknit.study.palette import by_label, plain_log, styles
 from reknit.study.paper import reported_converged, reported_time_s
 from reknit.study.parts import ViewSpec
 from reknit.study.spec import Study
-from reknit.study.stats import estimate, share_interval, value
+from reknit.study.stats import Estimate, estimate, share_interval, value
 from reknit.study.task import Task
 from reknit.types import JsonDict
 from reknit.viz.comparison import comparison_figure
@@ -41,6 +41,7 @@ NAMES = {
 }
 LOGARITHMIC = ("compute_s", "time_to_reconnect_s")
 PAPERS = "the paper's figure"
+_ENOUGH = 5
 PERCENT = ("gap_to_bound", "planned_gap", "over_best_known")
 
 
@@ -118,7 +119,7 @@ def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
         ]
         scale = 100.0 if view.y in PERCENT else 1.0
         means = scale * np.array([one.mean for one in found])
-        widths = scale * np.array([one.half_width for one in found])
+        widths = scale * np.array([_width(one) for one in found])
         low, high = widths, widths
         if view.y == "converged":
             ends = np.array([share_interval(one.mean, one.count) for one in found])
@@ -151,6 +152,11 @@ def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     _scale_y(axes, view, highest)
 
 
+def _width(one: Estimate) -> float:
+    """Half of the interval; that of a few runs, many times the mean, is for the tables only."""
+    return one.half_width if one.count >= _ENOUGH else 0.0
+
+
 def _beside(places: list[Any], number: int, count: int, logarithmic: bool) -> Any:
     """Places moved a little, planner by planner, so that intervals do not cover one another."""
     shift = (number - (count - 1) / 2) / max(1, count)
@@ -171,7 +177,7 @@ def _scale_y(axes: Any, view: ViewSpec, highest: float) -> None:
     elif view.y == "converged":
         axes.set_ylim(-0.03, 1.06)
     else:
-        # The interval of two or three runs may be many times the mean; it is cut off.
+        # The interval of few runs may be many times the mean; it is cut off.
         axes.set_ylim(0, min(axes.get_ylim()[1], 1.6 * highest))
 
 
@@ -212,7 +218,7 @@ def _bars(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
             places,
             [one.mean for one in found],
             width,
-            yerr=[one.half_width for one in found],
+            yerr=[_width(one) for one in found],
             color=styles(number)["color"],
             error_kw={"elinewidth": 0.8, "capsize": 2},
             label=None if alone else label,
