@@ -96,7 +96,8 @@ def ours(cell: Cell | None) -> str:
     if cell is None:
         return ""
     time = f"{cell.time.mean:.2f} ± {cell.time.half_width:.2f}"
-    return f"{cell.converged:.2f} / {time} / {cell.degree.mean:.2f}"
+    degree = cell.of["mean_degree"].mean
+    return f"{cell.converged:.2f} / {time} / {degree:.2f}"
 
 
 def papers(planner: str, size: int) -> str:

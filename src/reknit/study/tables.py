@@ -31,6 +31,7 @@ class Cell:
     max_degree: int
     paper_time_s: float | None
     contracted: float | None
+    without: str
 
     @property
     def time(self) -> Estimate:
@@ -63,6 +64,7 @@ def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
                 max_degree=max((int(row["max_degree"]) for row in good), default=0),
                 paper_time_s=_papers(str(planner), members[0]),
                 contracted=_contracted(good),
+                without=_without_contraction(good),
             )
         )
     return cells
@@ -74,6 +76,22 @@ def _contracted(rows: Sequence[JsonDict]) -> float | None:
     if not told or all(one is None for one in told):
         return None
     return sum(one not in (None, False, "no") for one in told) / len(told)
+
+
+def _without_contraction(rows: Sequence[JsonDict]) -> str:
+    """R_c and mean T_rc of what the network made alone, where some plan had to be contracted."""
+    if not _contracted(rows):
+        return ""
+    alone = []
+    for row in rows:
+        allowed_s, details = row["allowed_time_s"], row["details"]
+        own_s = row["flown_time_s"] if details["contracted"] == "no" else details["network_time_s"]
+        alone.append(own_s if own_s is not None and own_s <= allowed_s else None)
+    charged = [
+        row["allowed_time_s"] if own is None else own for own, row in zip(alone, rows, strict=True)
+    ]
+    share = sum(own is not None for own in alone) / len(alone)
+    return f"{estimate(charged)}, R_c {share:.2f}"
 
 
 def _papers(planner: str, row: JsonDict) -> float | None:
@@ -111,6 +129,7 @@ _COLUMNS: dict[str, Callable[[Cell], str]] = {
     "over the bound": _mean("gap_to_bound", "{:.1f}%"),
     "over the best known": _mean("over_best_known", "{:.1f}%"),
     "contracted": lambda cell: "" if cell.contracted is None else f"{cell.contracted:.0%}",
+    "T_rc without contraction (s)": lambda cell: cell.without,
     "replans": _mean("replans", "{:.1f}"),
     "connected share": _mean("connected_share", "{:.2f}"),
     "computing (s)": _mean("compute_s", "{:.3g}"),
