@@ -125,19 +125,24 @@ class _NearestForeign:
 
 
 def _forest(positions: FloatArray, pairs: IntArray) -> IntArray:
-    """Minimum spanning forest of the given pairs, sorted.
-
-    Edges of equal length, each the shortest that leaves its tree, can close a cycle; any one
-    of them may go. scipy drops edges of weight zero, and coincident UAVs have them, so the
-    weights are ranks.
-    """
+    """Minimum spanning forest of the given pairs, sorted."""
     nodes = len(positions)
-    low, high = pairs.min(axis=1), pairs.max(axis=1)
-    key = np.unique(low * nodes + high)
+    key = np.unique(pairs.min(axis=1) * nodes + pairs.max(axis=1))
     pairs = np.stack([key // nodes, key % nodes], axis=1)
-    rank = np.empty(len(pairs), dtype=np.float64)
-    rank[np.argsort(lengths(positions, pairs), kind="stable")] = np.arange(1, len(pairs) + 1)
-    graph = csr_array((rank, (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
-    kept = minimum_spanning_tree(graph).tocoo()
-    edges = np.sort(np.stack([kept.row, kept.col], axis=1).astype(np.int64), axis=1)
-    return np.asarray(edges[np.lexsort((edges[:, 1], edges[:, 0]))])
+    return lightest_tree(pairs, lengths(positions, pairs), nodes)
+
+
+def lightest_tree(pairs: IntArray, weight: FloatArray, nodes: int) -> IntArray:
+    """Minimum spanning forest of different pairs ``i < j`` in lexicographic order, in that order.
+
+    Edges of equal weight go by their order. scipy drops edges of weight zero, and coincident
+    UAVs have them, so it is given ranks, by which its edges are found again.
+    """
+    order = np.argsort(weight, kind="stable")
+    rank = np.empty(len(pairs))
+    rank[order] = np.arange(1, len(pairs) + 1)
+    row_ends = np.zeros(nodes + 1, dtype=np.int32)
+    np.cumsum(np.bincount(pairs[:, 0], minlength=nodes), out=row_ends[1:])
+    graph = csr_array((rank, pairs[:, 1].astype(np.int32), row_ends), shape=(nodes, nodes))
+    kept = minimum_spanning_tree(graph).data.astype(np.int64) - 1
+    return np.asarray(pairs[np.sort(order[kept])])

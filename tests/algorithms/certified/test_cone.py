@@ -13,8 +13,9 @@ from reknit.algorithms.certified.cone import (
     solve,
     solve_apart,
 )
-from reknit.algorithms.certified.problem import Problem, lightest_tree
+from reknit.algorithms.certified.problem import Problem
 from reknit.algorithms.certified.tree import settle
+from reknit.network.emst import lightest_tree
 from reknit.network.links import lengths
 from reknit.types import FloatArray, IntArray
 

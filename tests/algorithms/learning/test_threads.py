@@ -40,13 +40,14 @@ def test_both_are_tried_and_the_quicker_stays() -> None:
 
 
 def test_it_changes_over_when_the_machine_gets_busy() -> None:
-    """After one slow step with two threads, one thread goes on."""
+    """One slow step with two threads is a hiccup; after the second, one thread goes on."""
     threads = SteadyThreads()
     assert _steps(threads, slow=1, count=3) == [1, 2, 2]
-    with threads.step() as now:
-        assert now == 2
-        time.sleep(0.1)
-    assert threads.choice == 1
+    for expected in (2, 1):
+        with threads.step() as now:
+            assert now == 2
+            time.sleep(0.1)
+        assert threads.choice == expected
 
 
 def test_the_setting_is_put_back() -> None:

@@ -7,11 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import cKDTree
 
-from reknit.network.emst import emst
+from reknit.network.emst import emst, lightest_tree
 from reknit.network.links import components, lengths
 from reknit.scenario.scenario import Scenario
 from reknit.types import FloatArray, IntArray
@@ -127,17 +125,6 @@ class Problem:
         rank = np.empty(len(pairs))
         rank[order] = np.arange(len(pairs))
         return rank
-
-
-def lightest_tree(pairs: IntArray, weight: FloatArray, nodes: int) -> IntArray:
-    """Minimum spanning forest of distinct pairs ``i < j``; ties go to the earlier pair."""
-    rank = np.empty(len(pairs))
-    rank[np.argsort(weight, kind="stable")] = np.arange(1, len(pairs) + 1)
-    graph = csr_array((rank, (pairs[:, 0], pairs[:, 1])), shape=(nodes, nodes))
-    kept = minimum_spanning_tree(graph).data.astype(np.int64) - 1
-    by_rank = np.empty(len(pairs), dtype=np.int64)
-    by_rank[rank.astype(np.int64) - 1] = np.arange(len(pairs))
-    return np.asarray(pairs[np.sort(by_rank[kept])])
 
 
 def is_spanning(tree: IntArray, nodes: int) -> bool:

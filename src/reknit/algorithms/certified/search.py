@@ -16,8 +16,9 @@ import numpy as np
 from reknit.algorithms.certified.branching import Search
 from reknit.algorithms.certified.cases import Found, OutOfWork, Proof, Region, Work
 from reknit.algorithms.certified.cone import Cones
-from reknit.algorithms.certified.problem import Problem, lightest_tree
+from reknit.algorithms.certified.problem import Problem
 from reknit.algorithms.certified.tree import Settled, settle
+from reknit.network.emst import lightest_tree
 from reknit.network.links import lengths
 from reknit.types import FloatArray, IntArray
 

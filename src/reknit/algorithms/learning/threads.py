@@ -9,6 +9,7 @@ of an output is computed by one of them.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,13 +19,14 @@ import torch
 class SteadyThreads:
     """Runs each step with one thread or with all that torch was given, whichever was quicker.
 
-    The first step of a run takes one thread and the second all of them; from then on the last
-    step of either kind decides, so that one slow step is enough to change over.
+    The first step of a run takes one thread and the second all of them; from then on the
+    quicker of the last two steps of either kind decides, so that a hiccup changes nothing and
+    two slow steps are enough to change over.
     """
 
     def __init__(self) -> None:
         self._given = torch.get_num_threads()
-        self._last_s: dict[int, float] = {}
+        self._last_s: dict[int, deque[float]] = {}
 
     @contextmanager
     def step(self) -> Iterator[int]:
@@ -38,7 +40,7 @@ class SteadyThreads:
         try:
             yield chosen
         finally:
-            self._last_s[chosen] = time.perf_counter() - started
+            self._last_s.setdefault(chosen, deque(maxlen=2)).append(time.perf_counter() - started)
             torch.set_num_threads(self._given)
 
     @property
@@ -47,7 +49,7 @@ class SteadyThreads:
         for untried in (1, self._given):
             if untried not in self._last_s:
                 return untried
-        return min(self._last_s, key=lambda threads: self._last_s[threads])
+        return min(self._last_s, key=lambda threads: min(self._last_s[threads]))
 
 
 def keep_freed_memory() -> None:
