@@ -13,6 +13,8 @@ from reknit.errors import InvalidParameter, UnknownName
 
 GCO = ("bipartite", "ordinary")
 _LEAST_ITERATIONS = 35
+_USUAL_UAVS, _UAVS_PER_ITERATION = 200, 40
+"""A larger swarm has more gaps to close: one iteration more for every so many UAVs."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class Settings:
     trimming        end the plan where it reconnects the swarm.
     row_updates     N / 2 + N_R times the iterations are at most this, so that small swarms are
                     done well and larger ones quickly, and a few survivors, who have far to go,
-                    get more; `_LEAST_ITERATIONS` are made all the same.
+                    get more; `_LEAST_ITERATIONS`, and more in swarms beyond 200, are made all
+                    the same.
     """
 
     loss: LossRule
@@ -67,7 +70,8 @@ class Settings:
         """The online iterations for a swarm of N UAVs of which N_R survived."""
         if self.row_updates is None:
             return self.online
-        most = max(_LEAST_ITERATIONS, self.row_updates // (uavs // 2 + survivors))
+        least = _LEAST_ITERATIONS + max(0, uavs - _USUAL_UAVS) // _UAVS_PER_ITERATION
+        most = max(least, self.row_updates // (uavs // 2 + survivors))
         return replace(self.online, iterations=min(self.online.iterations, most))
 
 
