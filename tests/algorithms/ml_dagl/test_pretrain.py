@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -177,9 +176,8 @@ def test_wrong_recipes_are_refused(values: dict[str, object], error: type[Except
         replace(SMALL, **values)  # type: ignore[arg-type]
 
 
-def test_resuming_is_quick(tmp_path: Path) -> None:
-    """A finished run is not trained again."""
-    pretrain(SMALL, tmp_path)
-    started = time.perf_counter()
-    pretrain(SMALL, tmp_path, lambda fraction, message: pytest.fail("trained again"))
-    assert time.perf_counter() - started < 5.0
+def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
+    """Resumed after its end, a run makes no step and leaves the weights as they are."""
+    before = pretrain(SMALL, tmp_path).read_bytes()
+    again = pretrain(SMALL, tmp_path, lambda fraction, message: pytest.fail("trained again"))
+    assert again.read_bytes() == before

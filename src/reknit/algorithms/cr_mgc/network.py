@@ -19,7 +19,7 @@ from reknit.algorithms.learning.layers import (
     layer_sizes,
     without_values,
 )
-from reknit.algorithms.learning.weights import load_weights
+from reknit.algorithms.learning.weights import file_stamp, load_weights
 from reknit.network.emst import longest_edge_m
 from reknit.network.links import links
 from reknit.types import FloatArray
@@ -81,7 +81,7 @@ def load_network(
 ) -> ConvolutionStack:
     """A network of its own with the weights of a file; the file is read once."""
     network = _blank(layers, hidden, dropout)
-    network.load_state_dict(_read(path.resolve(), layers, hidden, _stamp(path)))
+    network.load_state_dict(_read(path.resolve(), layers, hidden, file_stamp(path)))
     return network
 
 
@@ -99,15 +99,6 @@ def _blank(layers: int, hidden: int, dropout: float) -> ConvolutionStack:
     network = without_values(lambda: ConvolutionStack(sizes, dropout))
     assert isinstance(network, ConvolutionStack)
     return network
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    """Changes when the file does, so that the cache never serves old weights."""
-    try:
-        facts = path.stat()
-    except OSError:
-        return 0, 0
-    return facts.st_mtime_ns, facts.st_size
 
 
 @lru_cache(maxsize=4)

@@ -98,3 +98,12 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InvalidWeights(f"{path}: {error.strerror or error}") from error
+
+
+def file_stamp(path: Path) -> tuple[int, int]:
+    """Changes when the file does, so that a cache keyed by it never serves old weights."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return 0, 0
+    return facts.st_mtime_ns, facts.st_size

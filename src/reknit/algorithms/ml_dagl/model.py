@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from reknit.algorithms.learning.weights import load_weights
+from reknit.algorithms.learning.weights import file_stamp, load_weights
 from reknit.algorithms.ml_dagl.network import Dgcn, Shape
 
 WEIGHTS = Path(__file__).parent / "weights"
@@ -32,7 +32,7 @@ def tensor_shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
 def load_network(path: Path, shape: Shape, *, residual: bool, dropout: float) -> Dgcn:
     """A network of its own with the weights of a file; the file is read once."""
     network = Dgcn(shape, residual=residual, dropout=dropout)
-    network.load_state_dict(_read(path.resolve(), shape, _stamp(path)))
+    network.load_state_dict(_read(path.resolve(), shape, file_stamp(path)))
     return network
 
 
@@ -40,15 +40,6 @@ def random_network(shape: Shape, seed: int, *, residual: bool, dropout: float) -
     """A network with random weights, for the ablation without pre-training."""
     generator = torch.Generator().manual_seed(seed)
     return Dgcn(shape, residual=residual, dropout=dropout, generator=generator)
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    """Changes when the file does, so that the cache never serves old weights."""
-    try:
-        facts = path.stat()
-    except OSError:
-        return 0, 0
-    return facts.st_mtime_ns, facts.st_size
 
 
 @lru_cache(maxsize=4)
