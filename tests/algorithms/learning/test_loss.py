@@ -10,6 +10,7 @@ import reknit
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.loss import LossRule, judge, largest
 from reknit.errors import InvalidParameter, UnknownName
+from reknit.network.emst import emst
 from tests.algorithms.ml_dagl.literal import subnets_by_spectrum
 
 
@@ -95,14 +96,67 @@ def test_gradient_matches_finite_differences() -> None:
     assert float(ahead - behind) / (2 * step) == pytest.approx(expected, rel=0.02)
 
 
+def _automatic(output: torch.Tensor, case: Case, rule: LossRule) -> torch.Tensor:
+    """The loss left to automatic differentiation, in float64."""
+    scenario = case.scenario
+    targets = output * case.scale.size_m + torch.tensor(case.scale.centre)
+    speeds = torch.tensor(scenario.max_speed_mps[scenario.survivors])
+    start = torch.tensor(scenario.survivor_positions)
+    moved = (targets - start).norm(dim=2) * (speeds.max() / speeds)
+    power = rule.power
+    far = moved.amax(dim=1) if power is None else moved.pow(power).sum(dim=1).pow(1 / power)
+    reach = scenario.planning_range_m * (1.0 - rule.margin)
+    excess = []
+    for one in targets:
+        first, second = torch.from_numpy(emst(one.detach().numpy())).T
+        excess.append(((one[first] - one[second]).norm(dim=1) - reach).clamp(min=0.0).sum())
+    loss: torch.Tensor = far + rule.weight * torch.stack(excess)
+    return loss
+
+
+@pytest.mark.parametrize("power", [None, 1.0, 10.0])
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_value_and_gradient_are_those_of_automatic_differentiation(
+    power: float | None, margin: float
+) -> None:
+    """The written-out gradient of displacements and excess is the one torch finds."""
+    case, output = _batch(4)
+    rule = LossRule("excess", weight=1.7, power=power, margin=margin)
+    leaf = output.double().requires_grad_()
+    found, expected = judge(leaf, case, rule).loss, _automatic(leaf, case, rule)
+    torch.testing.assert_close(found, expected)
+    scale = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    (own,) = torch.autograd.grad((found * scale).sum(), leaf)
+    (automatic,) = torch.autograd.grad((expected * scale).sum(), leaf)
+    torch.testing.assert_close(own, automatic)
+
+
+@pytest.mark.parametrize("power", [None, 1.0, 10.0])
+def test_a_swarm_that_stays_has_a_finite_gradient(power: float | None) -> None:
+    """Where nobody moves the displacements give no direction, and no number that is none."""
+    case, _ = _batch(1)
+    leaf = case.start[None].double().requires_grad_()
+    judged = judge(leaf, case, LossRule("count", weight=1.0, power=power))
+    (gradient,) = torch.autograd.grad(judged.loss.sum(), leaf)
+    assert torch.isfinite(gradient).all()
+
+
 def test_p_norm_is_close_to_the_maximum_from_above() -> None:
     """The stand-in lies between the maximum and n^(1/p) times it."""
-    values = torch.rand(5, 40, generator=torch.Generator().manual_seed(0)) + 1e-3
-    smooth = largest(values, 12.0)
-    top = values.amax(dim=1)
+    values = np.random.default_rng(0).random((5, 40)) + 1e-3
+    smooth, _ = largest(values, 12.0)
+    top, shares = largest(values, None)
+    np.testing.assert_array_equal(top, values.max(axis=1))
+    np.testing.assert_array_equal(shares.argmax(axis=1), values.argmax(axis=1))
     assert (smooth >= top).all()
     assert (smooth <= top * 40 ** (1 / 12) + 1e-6).all()
-    torch.testing.assert_close(smooth, (values**12).sum(dim=1) ** (1 / 12))
+    np.testing.assert_allclose(smooth, (values**12).sum(axis=1) ** (1 / 12))
+
+
+def test_the_farthest_share_the_gradient_of_the_maximum() -> None:
+    """Two that are equally far get half of it each."""
+    _, shares = largest(np.array([[3.0, 1.0, 3.0]]), None)
+    assert shares.tolist() == [[0.5, 0.0, 0.5]]
 
 
 def test_slow_uavs_count_for_more() -> None:

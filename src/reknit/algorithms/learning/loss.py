@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from reknit.algorithms.learning.case import Case
 from reknit.errors import InvalidParameter, UnknownName
@@ -21,8 +23,8 @@ from reknit.network.links import lengths
 from reknit.types import BoolArray, FloatArray, IntArray
 
 CONNECTIVITY = ("count", "excess")
-_TINY = 1e-14
-"""Under the root of a length, so that its gradient is finite where the length is zero."""
+_TINY_M = 1e-9
+"""Stands in for lengths of zero where they divide."""
 
 
 @dataclass(frozen=True)
@@ -85,46 +87,64 @@ Objective = Callable[[Tensor, Case], Judged]
 def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
     """Weigh a batch of normalised outputs (B, N_R, dim) of one case."""
     scenario = case.scenario
-    limit_m = scenario.planning_range_m
     targets = case.targets(output)
-    output = case.hold(output)
-    trees = [emst(one) for one in targets]
-    lengths_m = np.stack([lengths(one, tree) for one, tree in zip(targets, trees, strict=True)])
-    too_long = (lengths_m > limit_m).sum(axis=1)
-    moved_m = np.sqrt(((targets - scenario.survivor_positions) ** 2).sum(axis=2))
+    way = targets - scenario.survivor_positions
+    moved_m = np.sqrt((way**2).sum(axis=2))
     speeds = scenario.max_speed_mps[scenario.survivors]
-    distance = largest(_norm(output - case.start) * case.delay, rule.power)
+    delay = speeds.max() / speeds
+    loss, pull = largest(moved_m * delay, rule.power)
+    gradient = way * (pull * delay / np.maximum(moved_m, _TINY_M))[:, :, None]
+
+    trees = np.stack([emst(one) for one in targets])
+    lengths_m = np.stack([lengths(one, tree) for one, tree in zip(targets, trees, strict=True)])
+    too_long = (lengths_m > scenario.planning_range_m).sum(axis=1)
     if rule.connectivity == "count":
-        apart = torch.from_numpy(too_long.astype(np.float32)) / case.scale.size_m
+        loss += rule.weight * too_long
     else:
-        reach = limit_m * (1.0 - rule.margin) / case.scale.size_m
-        apart = tree_excess(output, trees, reach)
+        excess_m = np.maximum(0.0, lengths_m - scenario.planning_range_m * (1.0 - rule.margin))
+        loss += rule.weight * excess_m.sum(axis=1)
+        row, edge = np.nonzero(excess_m)
+        one, other = trees[row, edge].T
+        towards = (targets[row, one] - targets[row, other]) / lengths_m[row, edge][:, None]
+        np.add.at(gradient, (row, one), rule.weight * towards)
+        np.subtract.at(gradient, (row, other), rule.weight * towards)
+    gradient[:, case.fixed] = 0.0
     return Judged(
-        loss=(distance + rule.weight * apart) * case.scale.size_m,
+        # Targets are the output times D + 1, and something that does not change.
+        loss=_WithGradient.apply(output, loss, gradient * case.scale.size_m),  # type: ignore[no-untyped-call]
         targets=targets,
         subnets=1 + too_long,
         times_s=(moved_m / speeds).max(axis=1),
     )
 
 
-def largest(values: Tensor, power: float | None) -> Tensor:
-    """The maximum of each row, or the p-norm that stands in for it."""
-    top = values.amax(dim=1)
+def largest(values: FloatArray, power: float | None) -> tuple[FloatArray, FloatArray]:
+    """The maximum v of each row, or the p-norm that stands in for it, and its gradient.
+
+    ``|v|_p = (sum_i v_i^p)^(1/p)`` has the gradient ``(v_i / |v|_p)^(p - 1)``; that of the
+    maximum is shared by those that have it.
+    """
+    top = values.max(axis=1)
     if power is None:
-        return top
+        at_top = values == top[:, None]
+        return top, at_top / at_top.sum(axis=1)[:, None]
     # Dividing by the maximum keeps the powers from under- and overflowing.
-    unit = top.detach().clamp(min=1e-12)
-    sums: Tensor = (values / unit[:, None]).pow(power).sum(dim=1)
-    return unit * sums.pow(1.0 / power)
+    unit = np.maximum(top, _TINY_M)
+    share = values / unit[:, None]
+    powers = share ** (power - 1.0)
+    norm = (powers * share).sum(axis=1) ** (1.0 / power)
+    return unit * norm, powers / np.maximum(norm, 1.0)[:, None] ** (power - 1.0)
 
 
-def tree_excess(output: Tensor, trees: list[IntArray], reach: float) -> Tensor:
-    """(B,) sum over each output's tree edges of ``max(0, |e| - reach)``."""
-    edges = torch.from_numpy(np.stack(trees))
-    rows = torch.arange(len(output))[:, None]
-    ends = output[rows, edges[:, :, 0]], output[rows, edges[:, :, 1]]
-    return (_norm(ends[0] - ends[1]) - reach).clamp(min=0.0).sum(dim=1)
+class _WithGradient(torch.autograd.Function):
+    """Losses whose gradient with respect to the output is known already."""
 
+    @staticmethod
+    def forward(ctx: Any, output: Tensor, loss: FloatArray, gradient: FloatArray) -> Tensor:
+        ctx.save_for_backward(torch.from_numpy(gradient).to(output.dtype))
+        return torch.from_numpy(loss).to(output.dtype)
 
-def _norm(offset: Tensor) -> Tensor:
-    return (offset.square().sum(dim=-1) + _TINY).sqrt()
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return gradients[0][:, None, None] * ctx.saved_tensors[0], None, None
