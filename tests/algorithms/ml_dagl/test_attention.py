@@ -15,7 +15,7 @@ from reknit.algorithms.ml_dagl.attention import (
     mdag_blocks,
     ordinary_kernel,
 )
-from reknit.algorithms.ml_dagl.network import convolve
+from reknit.algorithms.ml_dagl.passes import convolve
 from tests.algorithms.ml_dagl import literal
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
 
 import reknit
 from reknit.algorithms.learning.case import Case
@@ -16,7 +15,7 @@ from reknit.algorithms.ml_dagl.attention import (
     mdag_blocks,
     ordinary_kernel,
 )
-from reknit.algorithms.ml_dagl.network import Dgcn, Shape, convolve, gco
+from reknit.algorithms.ml_dagl.network import Dgcn, Shape
 from reknit.algorithms.ml_dagl.start import start_as_identity
 from tests.algorithms.ml_dagl import literal
 
@@ -56,60 +55,6 @@ def test_output_is_that_of_the_literal_network(gco: str, residual: bool, dim: in
     )
     for row, whole in enumerate(expected):
         np.testing.assert_allclose(found[row], whole[: len(scenario.survivors)], atol=0.01)
-
-
-def test_gradient_of_the_convolution_is_right() -> None:
-    """The hand-written backward pass agrees with finite differences."""
-    generator = torch.Generator().manual_seed(1)
-    kernel = Kernel(
-        torch.rand(2, 7, 1, generator=generator, dtype=torch.float64),
-        torch.rand(2, 4, 3, generator=generator, dtype=torch.float64),
-    )
-    features = torch.rand(2, 7, 5, generator=generator, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda one: convolve(one, kernel), (features,))
-
-
-def _random_kernel(share: float) -> Kernel:
-    """Two branches of 30 + 20 nodes with about this share of their links."""
-    generator = torch.Generator().manual_seed(1)
-    coupling = torch.rand(2, 30, 20, generator=generator, dtype=torch.float64)
-    return Kernel(
-        torch.rand(2, 50, 1, generator=generator, dtype=torch.float64),
-        coupling * (torch.rand(2, 30, 20, generator=generator) < share),
-    )
-
-
-@pytest.mark.parametrize("share", [0.05, 0.8])
-@pytest.mark.parametrize("branches", [1, 2])
-def test_gradients_of_a_layer_are_right(share: float, branches: int) -> None:
-    """The layer's own backward pass agrees with finite differences, sparse blocks or dense."""
-    kernel = _random_kernel(share).of_branches(range(branches))
-    assert all((one is not None) == (share < 0.1) for one in kernel.sparse)
-    generator = torch.Generator().manual_seed(2)
-    features = torch.randn(branches, 50, 3, generator=generator, dtype=torch.float64)
-    layer = nn.Linear(3, 4, dtype=torch.float64)
-
-    def whole(features: Tensor, *_weights: Tensor) -> Tensor:
-        return gco(features, layer, kernel)
-
-    inputs = (features.requires_grad_(), layer.weight, layer.bias)
-    assert torch.autograd.gradcheck(whole, inputs)
-
-
-@pytest.mark.parametrize("share", [0.05, 0.8])
-def test_a_layer_is_kernel_weights_and_relu(share: float) -> None:
-    """Sparse or in dense blocks, a layer is ReLU(S X W + b) with S written out whole."""
-    kernel = _random_kernel(share)
-    layer = nn.Linear(3, 4, dtype=torch.float64)
-    features = torch.randn(
-        2, 50, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(2)
-    )
-    for branch in range(2):
-        dense = torch.diag(kernel.own[branch, :, 0])
-        dense[:30, 30:] = kernel.coupling[branch]
-        dense[30:, :30] = kernel.coupling[branch].T
-        expected = torch.relu(layer(dense @ features[branch]))
-        torch.testing.assert_close(gco(features, layer, kernel)[branch], expected)
 
 
 def test_branches_do_not_mix() -> None:
@@ -185,3 +130,23 @@ def test_identity_start_returns_the_positions(dim: int) -> None:
     with torch.no_grad():
         output = network(points, alone)[0]
     torch.testing.assert_close(output, points, atol=0.02, rtol=0)
+
+
+@pytest.mark.parametrize("residual", [True, False])
+def test_sorting_the_units_changes_no_output(residual: bool) -> None:
+    """Numbered anew, the units compute what they did, and those that sleep come last."""
+    generator = torch.Generator().manual_seed(0)
+    network = Dgcn(Shape(hidden=64), residual=residual, generator=generator)
+    scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
+    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), HOPS), "norm")
+    unit = Case.of(scenario).unit
+    points = torch.rand(100, 2, generator=generator) * 2.0 - 1.0
+    with torch.no_grad():
+        before = network(unit, kernel)
+        weights = network.linear_layers[1].weight.clone()
+        network.sort_units(points)
+        torch.testing.assert_close(network(unit, kernel), before)
+        assert not torch.equal(network.linear_layers[1].weight, weights)
+        first, second = network.linear_layers[:2]
+        excited = second(torch.relu(first(points))).amax(dim=0)
+    assert (excited.diff() <= 1e-6).all()

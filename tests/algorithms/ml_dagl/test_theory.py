@@ -13,7 +13,8 @@ from reknit.algorithms.ml_dagl.attention import (
     is_connected,
     mdag_blocks,
 )
-from reknit.algorithms.ml_dagl.network import Dgcn, Shape, convolve
+from reknit.algorithms.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.ml_dagl.passes import convolve
 from tests.algorithms.ml_dagl import literal
 
 

@@ -160,6 +160,7 @@ def iterate(
             optimizer.step()
         outcome.iterations += 1
         losses = judged.loss.detach().tolist()
+        del judged  # and with it what the network kept for the backward pass
         active = _lowest(losses, active, _kept(rule, outcome.iterations, len(active)))
 
 

@@ -10,7 +10,6 @@ is kept as the block B_k of N_R survivors x N_D destroyed UAVs, and no matrix of
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from reknit.errors import InvalidParameter
 from reknit.network.hops import UNREACHED, hop_matrix
@@ -32,8 +32,8 @@ than all of it."""
 
 EPSILON_RULES = ("uavs", "norm")
 
-_SPARSE_BELOW = 0.1
-"""Blocks with at most this share of links are quicker to multiply with as sparse matrices."""
+_SPARSE_BELOW = 0.25
+"""Blocks with at most this share of links are quicker to multiply with row by row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +82,35 @@ def is_connected(block: NDArray[np.bool_]) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
+class SparseRows:
+    """A matrix by the nonzero entries of its rows.
+
+    first       (rows + 1,) where each row begins in the other two, and the end of the last.
+    column      (entries,) column of each entry.
+    value       (entries,) the entries.
+    """
+
+    first: Tensor
+    column: Tensor
+    value: Tensor
+
+    def __matmul__(self, features: Tensor) -> Tensor:
+        """The product with (columns, d) features, without a record for gradients.
+
+        Every row of it is a weighted sum of a few rows of the features: what torch calls a bag
+        of embeddings, and does in half the time of its sparse matrices or less.
+        """
+        return functional.embedding_bag(
+            self.column,
+            features,
+            self.first,
+            mode="sum",
+            per_sample_weights=self.value,
+            include_last_offset=True,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Kernel:
     """The convolution kernel of every branch, S = [[diag(own), C], [C^T, diag(own)]], symmetric.
 
@@ -98,8 +127,8 @@ class Kernel:
         return int(self.coupling.shape[1])
 
     @cached_property
-    def sparse(self) -> tuple[Tensor | None, ...]:
-        """S of every branch with few links as one sparse N x N matrix; None for the others."""
+    def sparse(self) -> tuple[SparseRows | None, ...]:
+        """S of every branch with few links as sparse rows; None for the others."""
         return tuple(map(_sparse, self.own[:, :, 0], self.coupling))
 
     def of_branches(self, which: Sequence[int]) -> Kernel:
@@ -108,22 +137,19 @@ class Kernel:
         return Kernel(self.own[index].contiguous(), self.coupling[index].contiguous())
 
 
-def _sparse(own: Tensor, coupling: Tensor) -> Tensor | None:
+def _sparse(own: Tensor, coupling: Tensor) -> SparseRows | None:
     if not coupling.numel() or coupling.count_nonzero() > _SPARSE_BELOW * coupling.numel():
         return None
     survivors = coupling.shape[0]
     row, column = coupling.nonzero(as_tuple=True)
-    column = column + survivors
     node = torch.arange(len(own))
-    index = torch.stack([torch.cat([node, row, column]), torch.cat([node, column, row])])
-    links = coupling[coupling != 0]
-    values = torch.cat([own, links, links])
-    with warnings.catch_warnings():
-        # torch calls its compressed rows a beta state; the tests compare them with dense blocks.
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
-        shape = (len(own), len(own))
-        whole = torch.sparse_coo_tensor(index, values, shape, check_invariants=False)
-        return whole.coalesce().to_sparse_csr()
+    rows = torch.cat([node, row, column + survivors])
+    columns = torch.cat([node, column + survivors, row])
+    links = coupling[row, column]
+    order = torch.argsort(rows * len(own) + columns)
+    first = torch.zeros(len(own) + 1, dtype=torch.int64)
+    first[1:] = torch.bincount(rows, minlength=len(own)).cumsum(0)
+    return SparseRows(first, columns[order], torch.cat([own, links, links])[order])
 
 
 def bipartite_kernel(

@@ -5,20 +5,20 @@
     X^Q = tanh(GCO(X_block^L))
     GCO(X) = S X W + b  with the kernel S of each branch, I - eps L_dag^k for the B-GCO
 
-Features are kept as (K, N, d), survivors before destroyed UAVs.
+What it is made of is here; how it is computed is in `passes`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from reknit.algorithms.ml_dagl.attention import Kernel
+from reknit.algorithms.ml_dagl.passes import Pass, Trunk, Weights
 from reknit.errors import InvalidParameter
 
 
@@ -56,76 +56,6 @@ class Shape:
         return sum(i * o + (o if self.bias else 0) for i, o in self.layer_sizes)
 
 
-def _mix(features: Tensor, kernel: Kernel) -> Tensor:
-    """S X of every branch, without a record for gradients."""
-    if len(features) == 1 and kernel.sparse[0] is not None:
-        return (kernel.sparse[0] @ features[0])[None]
-    survivors = kernel.survivors
-    out = features * kernel.own
-    for mixed, one, block, sparse in zip(
-        out, features, kernel.coupling, kernel.sparse, strict=True
-    ):
-        if sparse is not None:
-            mixed.copy_(sparse @ one)
-        elif block.shape[1]:
-            mixed[:survivors].addmm_(block, one[survivors:])
-            mixed[survivors:].addmm_(block.t(), one[:survivors])
-    return out
-
-
-class _Convolve(torch.autograd.Function):
-    """S X without forming S. S is symmetric, so the gradient is the same operation."""
-
-    @staticmethod
-    def forward(ctx: Any, features: Tensor, kernel: Kernel) -> Tensor:
-        ctx.kernel = kernel
-        return _mix(features, kernel)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return _mix(gradients[0], ctx.kernel), None
-
-
-def convolve(features: Tensor, kernel: Kernel) -> Tensor:
-    """S X for every branch: (K, N, d) to (K, N, d)."""
-    result: Tensor = _Convolve.apply(features, kernel)  # type: ignore[no-untyped-call]
-    return result
-
-
-class _Gco(torch.autograd.Function):
-    """``ReLU(S X W + b)`` with its gradients written out, which saves a third of the passes.
-
-    With G the gradient of S X W + b, that of W is ``(S X)^T G``, that of b the column sums of G,
-    and that of X is ``S G W^T``, since S is symmetric.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor | None, kernel: Kernel
-    ) -> Tensor:
-        mixed = _mix(features, kernel)
-        rows = mixed.flatten(0, 1)
-        out = functional.linear(rows, weight, bias).clamp_min_(0.0)
-        ctx.save_for_backward(rows, weight, out)
-        ctx.kernel = kernel
-        return out.view(*mixed.shape[:2], -1)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, Tensor, Tensor | None, None]:
-        rows, weight, out = ctx.saved_tensors
-        own = torch.ops.aten.threshold_backward(gradients[0].flatten(0, 1), out, 0.0)
-        features = None
-        if ctx.needs_input_grad[0]:
-            features = _mix((own @ weight).view(*gradients[0].shape[:2], -1), ctx.kernel)
-        return features, own.t() @ rows, own.sum(dim=0) if ctx.needs_input_grad[2] else None, None
-
-
-def gco(features: Tensor, layer: nn.Linear, kernel: Kernel) -> Tensor:
-    """One layer of the backbone, ``ReLU(S X W + b)`` for every branch."""
-    result: Tensor = _Gco.apply(features, layer.weight, layer.bias, kernel)  # type: ignore[no-untyped-call]
-    return result
-
-
 class Dgcn(nn.Module):
     """The backbone: normalised positions in, normalised targets of the survivors out."""
 
@@ -154,6 +84,11 @@ class Dgcn(nn.Module):
         """W^1 to W^Q with their biases."""
         return [layer for layer in self.layers if isinstance(layer, nn.Linear)]
 
+    @property
+    def weights(self) -> list[Weights]:
+        """W and b of each layer."""
+        return [(layer.weight, layer.bias) for layer in self.linear_layers]
+
     def forward(
         self, positions: Tensor, kernel: Kernel, generator: torch.Generator | None = None
     ) -> Tensor:
@@ -161,32 +96,39 @@ class Dgcn(nn.Module):
 
         generator   draws the dropout; without one there is no dropout.
         """
-        last = self.linear_layers[-1]
-        start = positions.expand(kernel.own.shape[0], *positions.shape)
-        features = self._features(start, kernel, generator)
-        # The last layer narrows to dim, so its weights go first; S (X W) = (S X) W.
-        narrow = functional.linear(features, last.weight)
-        out = convolve(narrow, kernel)[:, : kernel.survivors]
-        return torch.tanh(out if last.bias is None else out + last.bias)
+        shape = len(kernel.own), len(positions), self.shape.hidden
+        masks: list[Tensor | None] = [None] * self.shape.blocks
+        if generator is not None and self.dropout > 0:
+            masks[1:] = [_mask(shape, self.dropout, generator) for _ in masks[1:]]
+        tensors = [one for pair in self.weights for one in pair]
+        output: Tensor = Pass.apply(positions, kernel, masks, self.residual, *tensors)  # type: ignore[no-untyped-call]
+        return output
 
-    def _features(self, start: Tensor, kernel: Kernel, generator: torch.Generator | None) -> Tensor:
-        """X_block^L."""
-        first, *inner, _ = self.linear_layers
-        skip = gco(start, first, kernel)
-        features = skip
-        for number in range(self.shape.blocks):
-            if number and generator is not None and self.dropout > 0:
-                features = _drop(features, self.dropout, generator)
-            features = gco(features, inner[2 * number], kernel)
-            features = gco(features, inner[2 * number + 1], kernel)
-            if self.residual:
-                features = features + skip
-        return features
-
+    @torch.no_grad()
     def features_alone(self, positions: Tensor) -> Tensor:
         """X_block^L of nodes without any link, (n, dim) to (n, d_s)."""
+        return self._alone(positions).rows
+
+    @torch.no_grad()
+    def sort_units(self, points: Tensor) -> None:
+        """Number the units within each block anew: those that the points excite most come first.
+
+        What the network computes does not change. Units that answer to no position in the
+        area come last, where the passes leave them out.
+        """
+        layers = self.linear_layers
+        for number, (inner, _) in enumerate(self._alone(points).blocks):
+            one, two = layers[2 * number + 1 : 2 * number + 3]
+            order = one(inner.rows).amax(dim=0).argsort(descending=True, stable=True)
+            one.weight.copy_(one.weight[order])
+            if one.bias is not None:
+                one.bias.copy_(one.bias[order])
+            two.weight.copy_(two.weight[:, order])
+
+    def _alone(self, positions: Tensor) -> Trunk:
         kernel = Kernel(torch.ones(1, len(positions), 1), torch.zeros(1, len(positions), 0))
-        return self._features(positions[None], kernel, None)[0]
+        masks = [None] * self.shape.blocks
+        return Trunk.of(positions[None], self.weights, kernel, masks, self.residual)
 
 
 def _bare_linear(wide_in: int, wide_out: int, bias: bool) -> nn.Linear:
@@ -195,6 +137,6 @@ def _bare_linear(wide_in: int, wide_out: int, bias: bool) -> nn.Linear:
     return layer
 
 
-def _drop(features: Tensor, rate: float, generator: torch.Generator) -> Tensor:
-    keep = torch.empty_like(features).bernoulli_(1.0 - rate, generator=generator)
-    return features * keep.div_(1.0 - rate)
+def _mask(shape: Sequence[int], rate: float, generator: torch.Generator) -> Tensor:
+    """What dropout multiplies features with: zero, or what makes up for the zeros."""
+    return torch.empty(*shape).bernoulli_(1.0 - rate, generator=generator).div_(1.0 - rate)
