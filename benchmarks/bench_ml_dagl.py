@@ -31,6 +31,8 @@ from reknit.scenario.scenario import Scenario
 SEED = 950_000
 SGEMM = 2048
 STEPS = 5
+TURNS = 4
+"""Turns with sgemm per repeat: a ratio of two short times needs more of them."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
         for name, begin, end in zip(spent, marks, marks[1:], strict=False):
             spent[name] += end - begin
 
-    timing, operation = turns(iteration, repeats)
+    timing, operation = turns(iteration, TURNS * repeats)
     lost = len(scenario.destroyed)
     flops = iteration_flops(Shape(scenario.dim), branches, scenario.uavs - lost, lost)
     ratios = Timing(
