@@ -66,6 +66,18 @@ def test_iterations_count_updates() -> None:
     assert outcome.nearest.iteration == 7
 
 
+def test_overtime_ends_with_the_first_connected_output() -> None:
+    """Iterations go on beyond their number only until something is connected."""
+    rule = OnlineRule(iterations=3, overtime=30, learning_rate=0.05)
+    early, late = _iterate(_Pull(_case(), [0.5]), rule), _iterate(_Pull(_case(), [0.0]), rule)
+    assert early.iterations == 3
+    assert 3 < late.iterations < 33
+    assert [one.iteration for one in late.solutions] == [late.iterations]
+    never = _iterate(_Pull(_case(), [0.0]), OnlineRule(3, overtime=4, learning_rate=1e-4))
+    assert never.iterations == 7
+    assert never.solutions == []
+
+
 def test_losing_branches_are_dropped() -> None:
     """After a first look at all, only the best two go on, and later only the best one."""
     network = _Pull(_case(), [0.0, 0.38, 0.8, 0.45])
@@ -132,6 +144,12 @@ def test_learning_rate_falls_linearly() -> None:
     np.testing.assert_allclose(rates, [1e-3, 8e-4, 6e-4, 4e-4, 2e-4])
 
 
+def test_learning_rate_stays_where_it_fell_to() -> None:
+    """In overtime the rate is the last one."""
+    rule = OnlineRule(iterations=10, overtime=5, learning_rate=1.0, final_share=0.2)
+    assert rule.rate(_case(), 14, 10) == pytest.approx(0.2)
+
+
 def test_a_relative_rate_grows_with_the_need() -> None:
     """Two UAVs 80 m too far apart in an area of 101 m must each go 40 m, and 20 m are added."""
     rule = OnlineRule(learning_rate=1e-3, relative=True)
@@ -142,6 +160,7 @@ def test_a_relative_rate_grows_with_the_need() -> None:
     "values",
     [
         {"iterations": -1},
+        {"overtime": -1},
         {"learning_rate": 0.0},
         {"final_share": float("inf")},
         {"keep": ((0, 0),)},

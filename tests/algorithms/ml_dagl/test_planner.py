@@ -160,6 +160,8 @@ def test_iterations_depend_on_the_size_unless_given() -> None:
     assert settings.online_for(200, 20).iterations > made[1]
     own = MlDagl(iterations=500).settings
     assert {own.online_for(uavs, uavs // 2).iterations for uavs in (20, 5000)} == {500}
+    assert settings.online_for(200, 100).overtime > 0
+    assert own.online_for(200, 100).overtime == 0
 
 
 @pytest.mark.parametrize("lost", [0, 1])

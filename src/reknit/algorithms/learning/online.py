@@ -40,6 +40,7 @@ class OnlineRule:
                     the lowest loss stay. From iteration 0 on: chosen by one pass over all.
     patience        stop after so many iterations without progress.
     solutions       how many of the best connected outputs to return.
+    overtime        updates beyond `iterations`, at most, while no output is connected.
     """
 
     iterations: int = 50
@@ -50,10 +51,12 @@ class OnlineRule:
     keep: tuple[tuple[int, int], ...] = ()
     patience: int | None = None
     solutions: int = 1
+    overtime: int = 0
 
     def __post_init__(self) -> None:
-        if self.iterations < 0:
-            raise InvalidParameter("iterations", self.iterations, "a whole number of at least 0")
+        for name in ("iterations", "overtime"):
+            if getattr(self, name) < 0:
+                raise InvalidParameter(name, getattr(self, name), "a whole number of at least 0")
         for name in ("learning_rate", "final_share"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0):
@@ -65,7 +68,7 @@ class OnlineRule:
 
     def rate(self, case: Case, iteration: int, iterations: int) -> float:
         """The learning rate of one of so many iterations."""
-        done = iteration / max(1, iterations)
+        done = min(1.0, iteration / max(1, iterations))
         first = self.learning_rate * (case.need if self.relative else 1.0)
         return first * (1.0 - done * (1.0 - self.final_share))
 
@@ -146,7 +149,7 @@ def iterate(
         with threads.step():
             judged = objective(forward(active), case)
             outcome.see(judged, active, rule.solutions)
-            fraction = outcome.iterations / max(1, rule.iterations)
+            fraction = min(1.0, outcome.iterations / max(1, rule.iterations))
             best = outcome.solutions[0].time_s if outcome.solutions else np.inf
             context.progress(fraction, _describe(outcome.iterations, best))
             stop = _stop(rule, context, outcome, best, bound_s, clock)
@@ -174,7 +177,7 @@ def _stop(
 ) -> str | None:
     if best_s <= bound_s * (1 + OPTIMALITY_GAP):
         return "bound"
-    if outcome.iterations >= rule.iterations:
+    if outcome.iterations >= rule.iterations + (0 if outcome.solutions else rule.overtime):
         return "iterations"
     if context.budget.is_over:
         return "deadline"

@@ -16,6 +16,9 @@ _LEAST_ITERATIONS = 35
 _USUAL_UAVS, _UAVS_PER_ITERATION = 200, 40
 """A larger swarm has more gaps to close: one iteration more for every so many UAVs."""
 
+_OVERTIME = 15
+"""Most swarms that are not connected by then lack very little."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -35,7 +38,7 @@ class Settings:
     row_updates     N / 2 + N_R times the iterations are at most this, so that small swarms are
                     done well and larger ones quickly, and a few survivors, who have far to go,
                     get more; `_LEAST_ITERATIONS`, and more in swarms beyond 200, are made all
-                    the same.
+                    the same, and up to `_OVERTIME` more while nothing is connected.
     """
 
     loss: LossRule
@@ -72,7 +75,8 @@ class Settings:
             return self.online
         least = _LEAST_ITERATIONS + max(0, uavs - _USUAL_UAVS) // _UAVS_PER_ITERATION
         most = max(least, self.row_updates // (uavs // 2 + survivors))
-        return replace(self.online, iterations=min(self.online.iterations, most))
+        iterations = min(self.online.iterations, most)
+        return replace(self.online, iterations=iterations, overtime=_OVERTIME)
 
 
 def _are_hops(branches: tuple[int, ...]) -> bool:
@@ -96,7 +100,7 @@ DEFAULT = Settings(
         iterations=60,
         learning_rate=1e-3,
         relative=True,
-        final_share=0.1,
+        final_share=0.3,
         betas=(0.8, 0.99),
         keep=((0, 2), (4, 1)),
         patience=25,
