@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,32 +21,61 @@ def two_threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def _steps(threads: SteadyThreads, slow: int, count: int) -> list[int]:
-    """Threads of so many steps, of which those with `slow` threads take longer."""
+class _Clock:
+    """Stands in for the clock, so that a step takes as long as is said."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> _Clock:
+    """A clock that only the test moves."""
+    own = _Clock()
+    monkeypatch.setattr("reknit.algorithms.learning.threads.time", own)
+    return own
+
+
+def _steps(
+    threads: SteadyThreads, clock: _Clock, one_s: float, all_s: float, count: int
+) -> list[int]:
+    """Threads of so many steps that take so long with one thread or with all."""
     chosen = []
     for _ in range(count):
         with threads.step() as now:
             chosen.append(now)
             assert torch.get_num_threads() == now
-            time.sleep(0.02 if now == slow else 0.0)
+            clock.now_s += one_s if now == 1 else all_s
     return chosen
 
 
-def test_both_are_tried_and_the_quicker_stays() -> None:
+def test_both_are_tried_and_the_quicker_stays(clock: _Clock) -> None:
     """One thread, two, and from then on whichever did not have to wait."""
-    assert _steps(SteadyThreads(), slow=2, count=5) == [1, 2, 1, 1, 1]
-    assert _steps(SteadyThreads(), slow=1, count=5) == [1, 2, 2, 2, 2]
+    assert _steps(SteadyThreads(), clock, 1.0, 9.0, 5) == [1, 2, 1, 1, 1]
+    assert _steps(SteadyThreads(), clock, 9.0, 1.0, 5) == [1, 2, 2, 2, 2]
 
 
-def test_it_changes_over_when_the_machine_gets_busy() -> None:
+def test_it_changes_over_when_the_machine_gets_busy(clock: _Clock) -> None:
     """One slow step with two threads is a hiccup; after the second, one thread goes on."""
     threads = SteadyThreads()
-    assert _steps(threads, slow=1, count=3) == [1, 2, 2]
-    for expected in (2, 1):
-        with threads.step() as now:
-            assert now == 2
-            time.sleep(0.1)
-        assert threads.choice == expected
+    assert _steps(threads, clock, 2.0, 1.0, 3) == [1, 2, 2]
+    assert _steps(threads, clock, 2.0, 9.0, 2) == [2, 2]
+    assert threads.choice == 1
+
+
+def test_all_threads_get_another_chance(clock: _Clock) -> None:
+    """A little slower, two threads are tried again, and stay when they are quicker by then."""
+    threads = SteadyThreads()
+    assert _steps(threads, clock, 1.0, 1.5, 6) == [1, 2, 1, 1, 1, 1]
+    assert _steps(threads, clock, 1.0, 0.7, 3) == [2, 2, 2]
+
+
+def test_busy_cores_are_not_tried_again(clock: _Clock) -> None:
+    """Many times slower, two threads are left alone."""
+    assert 2 not in _steps(SteadyThreads(), clock, 1.0, 9.0, 12)[2:]
 
 
 def test_the_setting_is_put_back() -> None:
@@ -57,10 +85,10 @@ def test_the_setting_is_put_back() -> None:
     assert torch.get_num_threads() == 2
 
 
-def test_a_single_thread_is_left_alone() -> None:
+def test_a_single_thread_is_left_alone(clock: _Clock) -> None:
     """Where torch was given one thread there is nothing to choose."""
     torch.set_num_threads(1)
-    assert _steps(SteadyThreads(), slow=1, count=3) == [1, 1, 1]
+    assert _steps(SteadyThreads(), clock, 1.0, 1.0, 3) == [1, 1, 1]
 
 
 def test_a_plan_does_not_depend_on_the_threads() -> None:
