@@ -15,24 +15,18 @@ from contextlib import contextmanager
 
 import torch
 
-_AGAIN_AFTER = 4
-_BUSY = 2.0
-"""How often all threads are tried again, and how much slower they may have been."""
-
 
 class SteadyThreads:
     """Runs each step with one thread or with all that torch was given, whichever was quicker.
 
     The first step of a run takes one thread and the second all of them; from then on the
     quicker of the last two steps of either kind decides, so that a hiccup changes nothing and
-    two slow steps are enough to change over. All threads get another chance after a few steps,
-    unless they were so much slower that the cores must be busy.
+    two slow steps are enough to change over.
     """
 
     def __init__(self) -> None:
         self._given = torch.get_num_threads()
         self._last_s: dict[int, deque[float]] = {}
-        self._alone = 0
 
     @contextmanager
     def step(self) -> Iterator[int]:
@@ -46,7 +40,6 @@ class SteadyThreads:
         try:
             yield chosen
         finally:
-            self._alone = self._alone + 1 if chosen == 1 else 0
             self._last_s.setdefault(chosen, deque(maxlen=2)).append(time.perf_counter() - started)
             torch.set_num_threads(self._given)
 
@@ -56,9 +49,7 @@ class SteadyThreads:
         for untried in (1, self._given):
             if untried not in self._last_s:
                 return untried
-        one_s, all_s = min(self._last_s[1]), min(self._last_s[self._given])
-        again = self._alone >= _AGAIN_AFTER and all_s < _BUSY * one_s
-        return self._given if all_s < one_s or again else 1
+        return min(self._last_s, key=lambda threads: min(self._last_s[threads]))
 
 
 def keep_freed_memory() -> None:
