@@ -150,7 +150,8 @@ class Balanced:
         judged = judge(output, case, self._rule)
         size_m = case.scale.size_m
         held = case.hold(output)
-        moved_m = ((held - case.start).norm(dim=2) * case.delay).amax(dim=1) * size_m
+        delay = torch.from_numpy(case.delay).float()
+        moved_m = ((held - case.start).norm(dim=2) * delay).amax(dim=1) * size_m
         weights = np.stack([_degree_weights(one, case) for one in judged.targets])
         centroid = (held * torch.from_numpy(weights)[:, :, None]).sum(dim=1)
         off_m = (centroid - self._middle).norm(dim=1) * size_m

@@ -56,7 +56,7 @@ class Case:
     scale: Scale
     unit: Tensor
     start: Tensor
-    delay: Tensor
+    delay: FloatArray
     fixed: BoolArray
 
     @staticmethod
@@ -66,7 +66,7 @@ class Case:
         ordered = np.concatenate([scenario.survivor_positions, scenario.destroyed_positions])
         unit = scale.to_unit(ordered)
         speeds = scenario.max_speed_mps[scenario.survivors]
-        delay = torch.from_numpy((speeds.max() / speeds).astype(np.float32))
+        delay = speeds.max() / speeds
         fixed = np.isin(scenario.survivors, scenario.anchors)
         return Case(scenario, scale, unit, unit[: len(speeds)], delay, fixed)
 

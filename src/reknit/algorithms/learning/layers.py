@@ -56,8 +56,12 @@ def drop(features: Tensor, rate: float, generator: torch.Generator | None) -> Te
     """Dropout from a generator of its own; none without a generator."""
     if generator is None or rate == 0.0:
         return features
-    keep = torch.empty_like(features).bernoulli_(1.0 - rate, generator=generator)
-    return features * keep.div_(1.0 - rate)
+    return features * dropout_mask(features.shape, rate, generator)
+
+
+def dropout_mask(shape: Sequence[int], rate: float, generator: torch.Generator) -> Tensor:
+    """What dropout multiplies features with: zero, or what makes up for the zeros."""
+    return torch.empty(*shape).bernoulli_(1.0 - rate, generator=generator).div_(1.0 - rate)
 
 
 def dropout_generator(rate: float, seed: int) -> torch.Generator | None:

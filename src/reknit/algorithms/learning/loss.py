@@ -90,10 +90,8 @@ def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
     targets = case.targets(output)
     way = targets - scenario.survivor_positions
     moved_m = np.sqrt((way**2).sum(axis=2))
-    speeds = scenario.max_speed_mps[scenario.survivors]
-    delay = speeds.max() / speeds
-    loss, pull = largest(moved_m * delay, rule.power)
-    gradient = way * (pull * delay / np.maximum(moved_m, _TINY_M))[:, :, None]
+    loss, pull = largest(moved_m * case.delay, rule.power)
+    gradient = way * (pull * case.delay / np.maximum(moved_m, _TINY_M))[:, :, None]
 
     trees = np.stack([emst(one) for one in targets])
     lengths_m = np.stack([lengths(one, tree) for one, tree in zip(targets, trees, strict=True)])
@@ -114,7 +112,7 @@ def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
         loss=_WithGradient.apply(output, loss, gradient * case.scale.size_m),  # type: ignore[no-untyped-call]
         targets=targets,
         subnets=1 + too_long,
-        times_s=(moved_m / speeds).max(axis=1),
+        times_s=(moved_m / scenario.max_speed_mps[scenario.survivors]).max(axis=1),
     )
 
 

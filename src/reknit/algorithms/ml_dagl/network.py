@@ -11,12 +11,12 @@ What it is made of is here; how it is computed is in `passes`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from reknit.algorithms.learning.layers import dropout_mask
 from reknit.algorithms.ml_dagl.attention import Kernel
 from reknit.algorithms.ml_dagl.passes import Pass, Trunk, Weights
 from reknit.errors import InvalidParameter
@@ -99,7 +99,7 @@ class Dgcn(nn.Module):
         shape = len(kernel.own), len(positions), self.shape.hidden
         masks: list[Tensor | None] = [None] * self.shape.blocks
         if generator is not None and self.dropout > 0:
-            masks[1:] = [_mask(shape, self.dropout, generator) for _ in masks[1:]]
+            masks[1:] = [dropout_mask(shape, self.dropout, generator) for _ in masks[1:]]
         tensors = [one for pair in self.weights for one in pair]
         output: Tensor = Pass.apply(positions, kernel, masks, self.residual, *tensors)  # type: ignore[no-untyped-call]
         return output
@@ -135,8 +135,3 @@ def _bare_linear(wide_in: int, wide_out: int, bias: bool) -> nn.Linear:
     """A layer whose weights nobody has drawn yet: torch would take them from its global state."""
     layer: nn.Linear = nn.utils.skip_init(nn.Linear, wide_in, wide_out, bias=bias)  # type: ignore[no-untyped-call]
     return layer
-
-
-def _mask(shape: Sequence[int], rate: float, generator: torch.Generator) -> Tensor:
-    """What dropout multiplies features with: zero, or what makes up for the zeros."""
-    return torch.empty(*shape).bernoulli_(1.0 - rate, generator=generator).div_(1.0 - rate)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 
 from reknit.algorithms.base import Context, Proposal
 from reknit.algorithms.certified.bounds import lower_bound
 from reknit.algorithms.learning.case import Case
+from reknit.algorithms.learning.layers import dropout_generator
 from reknit.algorithms.learning.loss import LossRule
 from reknit.algorithms.learning.online import OnlineRule, Outcome, iterate
 from reknit.algorithms.learning.solution import choose
@@ -131,9 +131,7 @@ class MlDagl:
         hops = DamageHops.of(case.scenario)
         chosen = choose_hops(hops, settings.branches)
         network = self.network(case.scenario.dim, context.seed)
-        dropout = None
-        if settings.dropout > 0:
-            dropout = torch.Generator().manual_seed(context.seed)
+        dropout = dropout_generator(settings.dropout, context.seed)
         kernels: dict[tuple[int, ...], Kernel] = {}
 
         def forward(active: Sequence[int]) -> Tensor:
