@@ -110,6 +110,7 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
     network = planner.network(scenario.dim, 0)
     case, loss = Case.of(scenario), planner.settings.loss
     kernel = kernels(scenario, range(1, branches + 1))
+    network.leave_out_asleep(case.unit, kernel)
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-6, fused=True)
     keep_freed_memory()
     spent = {"forward": 0.0, "loss and EMST": 0.0, "backward": 0.0, "optimiser": 0.0}

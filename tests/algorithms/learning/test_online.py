@@ -31,6 +31,11 @@ class _Pull:
         self.case = case
         self.pull = torch.tensor(first, requires_grad=True)
         self.asked: list[tuple[int, ...]] = []
+        self.begun: list[tuple[int, ...]] = []
+
+    def begin(self, active: Sequence[int]) -> list[Tensor]:
+        self.begun.append(tuple(active))
+        return [self.pull]
 
     def __call__(self, active: Sequence[int]) -> Tensor:
         self.asked.append(tuple(active))
@@ -40,7 +45,7 @@ class _Pull:
 def _iterate(network: _Pull, rule: OnlineRule, **rest: object) -> Outcome:
     branches = len(network.pull)
     context = rest.pop("context", Context())
-    return iterate(network, [network.pull], branches, network.case, RULE, rule, context, **rest)  # type: ignore[arg-type]
+    return iterate(network, network.begin, branches, network.case, RULE, rule, context, **rest)  # type: ignore[arg-type]
 
 
 def test_the_best_output_is_kept() -> None:
@@ -85,6 +90,7 @@ def test_losing_branches_are_dropped() -> None:
     _iterate(network, rule)
     assert network.asked[:4] == [(0,), (1,), (2,), (3,)]
     assert network.asked[4:] == [(1, 3), (1, 3), (3,), (3,), (3,)]
+    assert network.begun == [(1, 3)]
 
 
 def test_a_solution_of_a_dropped_branch_is_not_forgotten() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -133,20 +135,42 @@ def test_identity_start_returns_the_positions(dim: int) -> None:
 
 
 @pytest.mark.parametrize("residual", [True, False])
-def test_sorting_the_units_changes_no_output(residual: bool) -> None:
-    """Numbered anew, the units compute what they did, and those that sleep come last."""
+@pytest.mark.parametrize("branches", [1, 3])
+def test_units_asleep_are_left_out_and_nothing_changes(residual: bool, branches: int) -> None:
+    """The output stays, those kept have the gradient they had, and the others had none."""
     generator = torch.Generator().manual_seed(0)
-    network = Dgcn(Shape(hidden=64), residual=residual, generator=generator)
+    whole = Dgcn(Shape(hidden=128), residual=residual, generator=generator).double()
     scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
-    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), HOPS), "norm")
-    unit = Case.of(scenario).unit
-    points = torch.rand(100, 2, generator=generator) * 2.0 - 1.0
+    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), HOPS[:branches]), "norm")
+    kernel = Kernel(kernel.own.double(), kernel.coupling.double())
+    unit = Case.of(scenario).unit.double()
+    slim = copy.deepcopy(whole)
+    slim.leave_out_asleep(unit, kernel)
+    outputs = whole(unit, kernel), slim(unit, kernel)
+    torch.testing.assert_close(outputs[1], outputs[0])
+    for output in outputs:
+        output.square().sum().backward()
+    for number in (1, 3, 5):
+        for layer in (number, number + 1):
+            one, other = whole.linear_layers[layer], slim.linear_layers[layer]
+            assert other.out_features < one.out_features
+            for name in ("weight", "bias"):
+                had, has = (getattr(of, name).grad for of in (one, other))
+                assert has.count_nonzero() == had.count_nonzero()
+                torch.testing.assert_close(has[has != 0], had[had != 0])
+
+
+def test_units_can_be_left_out_again() -> None:
+    """A network that was made smaller can be made smaller for other positions."""
+    generator = torch.Generator().manual_seed(0)
+    network = Dgcn(Shape(hidden=128, blocks=2), generator=generator)
+    alone = Kernel(torch.ones(1, 20, 1), torch.zeros(1, 20, 0))
+    few = torch.rand(20, 2, generator=generator) * 0.2 + 0.5
+    many = torch.cat([few[:10], -few[10:]])
     with torch.no_grad():
-        before = network(unit, kernel)
-        weights = network.linear_layers[1].weight.clone()
-        network.sort_units(points)
-        torch.testing.assert_close(network(unit, kernel), before)
-        assert not torch.equal(network.linear_layers[1].weight, weights)
-        first, second = network.linear_layers[:2]
-        excited = second(torch.relu(first(points))).amax(dim=0)
-    assert (excited.diff() <= 1e-6).all()
+        expected = network(few, alone)
+        for points in (many, few):
+            network.leave_out_asleep(points, alone)
+            torch.testing.assert_close(network(few, alone), expected)
+    assert network.units[0] is not None
+    assert len(network.units[0]) == network.linear_layers[2].out_features

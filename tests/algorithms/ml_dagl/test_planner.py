@@ -121,6 +121,7 @@ def test_k_star_is_the_fastest_connected_branch() -> None:
         {"epsilon": "uavs"},
         {"drop_branches": False},
         {"trimming": False},
+        {"awake_only": False},
     ],
 )
 def test_each_switch_changes_the_plan(switch: dict[str, Any]) -> None:
@@ -142,6 +143,7 @@ def test_paper_preset_is_literal() -> None:
     assert (PAPER.online.keep, PAPER.online.patience) == ((), None)
     assert not PAPER.contraction
     assert not PAPER.trimming
+    assert not PAPER.awake_only
 
 
 def test_lambda_follows_the_connectivity_term() -> None:

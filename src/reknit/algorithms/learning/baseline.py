@@ -108,7 +108,7 @@ class Baseline(ABC):
         bound_s = lower_bound(scenario).bound_s
         outcome = iterate(
             model.forward,
-            model.parameters,
+            lambda _: model.parameters,
             model.branches,
             case,
             objective,

@@ -24,6 +24,9 @@ from reknit.types import FloatArray
 Forward = Callable[[Sequence[int]], Tensor]
 """Branch numbers to their outputs, (branches, N_R, dim) in the network's units."""
 
+Begin = Callable[[Sequence[int]], Iterable[Tensor]]
+"""Called once before training, with the branches that go on: the parameters to train."""
+
 _GAIN = 1e-3
 """Progress is an improvement of the best loss or the best time by this share."""
 
@@ -125,7 +128,7 @@ class Outcome:
 
 def iterate(
     forward: Forward,
-    parameters: Iterable[Tensor],
+    begin: Begin,
     branches: int,
     case: Case,
     objective: Objective,
@@ -143,7 +146,7 @@ def iterate(
         if context.budget.is_over:
             outcome.stop = "deadline"
             return outcome
-    optimizer = torch.optim.Adam(parameters, lr=rule.learning_rate, betas=rule.betas, fused=True)
+    optimizer = torch.optim.Adam(begin(active), lr=rule.learning_rate, betas=rule.betas, fused=True)
     clock, threads = _Patience(rule.patience), SteadyThreads()
     while True:
         with threads.step():

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from reknit.algorithms.learning.weights import file_stamp, load_weights
 from reknit.algorithms.ml_dagl.network import Dgcn, Shape
 
 WEIGHTS = Path(__file__).parent / "weights"
-
-_PROBES = 512
 
 
 def weight_file(preset: str, dim: int) -> Path:
@@ -35,7 +32,7 @@ def tensor_shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
 def load_network(path: Path, shape: Shape, *, residual: bool, dropout: float) -> Dgcn:
     """A network of its own with the weights of a file; the file is read once."""
     network = Dgcn(shape, residual=residual, dropout=dropout)
-    network.load_state_dict(_read(path.resolve(), shape, residual, file_stamp(path)))
+    network.load_state_dict(_read(path.resolve(), shape, file_stamp(path)))
     return network
 
 
@@ -46,16 +43,5 @@ def random_network(shape: Shape, seed: int, *, residual: bool, dropout: float) -
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, shape: Shape, residual: bool, stamp: tuple[int, int]) -> dict[str, Tensor]:
-    network = Dgcn(shape, residual=residual)
-    network.load_state_dict(load_weights(path, tensor_shapes(shape)))
-    network.sort_units(_all_over(shape.dim))
-    return network.state_dict()
-
-
-def _all_over(dim: int) -> Tensor:
-    """Points all over the unit ball, in which every normalised swarm lies."""
-    generator = torch.Generator().manual_seed(0)
-    direction = torch.randn((_PROBES, dim), generator=generator)
-    distance = torch.rand((_PROBES, 1), generator=generator) ** (1.0 / dim)
-    return functional.normalize(direction) * distance
+def _read(path: Path, shape: Shape, stamp: tuple[int, int]) -> dict[str, Tensor]:
+    return load_weights(path, tensor_shapes(shape))

@@ -44,9 +44,7 @@ class Gco:
     """One layer ``ReLU(S X W + b)``, and what its backward pass needs.
 
     rows    (K N, d_in) S X.
-    out     (K N, d_out) its output; fewer columns where units at the end are left out.
-
-    The features may be narrower than W: those missing are zero for every node.
+    out     (K N, d_out) its output.
     """
 
     kernel: Kernel
@@ -55,16 +53,11 @@ class Gco:
     out: Tensor
 
     @staticmethod
-    def of(features: Tensor, weights: Weights, kernel: Kernel, *, trim: bool = False) -> Gco:
-        """The forward pass.
-
-        trim    leave out the units at the end that are zero for every node. Such a unit has no
-                gradient and adds nothing to the next layer, so neither pass needs it.
-        """
+    def of(features: Tensor, weights: Weights, kernel: Kernel) -> Gco:
+        """The forward pass."""
         weight, bias = weights
         rows = convolve(features, kernel).flatten(0, 1)
-        out = functional.linear(rows, weight[:, : rows.shape[1]], bias).clamp_min_(0.0)
-        return Gco(kernel, weight, rows, out[:, : _live_units(out)] if trim else out)
+        return Gco(kernel, weight, rows, functional.linear(rows, weight, bias).clamp_min_(0.0))
 
     @property
     def features(self) -> Tensor:
@@ -77,21 +70,11 @@ class Gco:
         With G = dL/d(S X W + b), they are ``G^T S X`` and the column sums of G.
         """
         torch.ops.aten.threshold_backward.grad_input(gradient, self.out, 0.0, grad_input=gradient)
-        units, wide = gradient.shape[1], self.rows.shape[1]
-        of_weight = torch.empty_like(self.weight)
-        torch.mm(gradient.t(), self.rows, out=of_weight[:units, :wide])
-        of_bias = gradient.sum(dim=0)
-        if units < len(of_weight):
-            of_weight[units:].zero_()
-            of_bias = functional.pad(of_bias, (0, len(of_weight) - units))
-        if wide < of_weight.shape[1]:
-            of_weight[:, wide:].zero_()
-        return of_weight, of_bias
+        return gradient.t() @ self.rows, gradient.sum(dim=0)
 
     def feature_gradient(self, gradient: Tensor) -> Tensor:
         """That of X, ``S G W^T`` since S is symmetric, for G as `weight_gradients` left it."""
-        weight = self.weight[: gradient.shape[1], : self.rows.shape[1]]
-        return convolve(_by_branch(gradient @ weight, self.kernel), self.kernel).flatten(0, 1)
+        return convolve(_by_branch(gradient @ self.weight, self.kernel), self.kernel).flatten(0, 1)
 
 
 def _by_branch(rows: Tensor, kernel: Kernel) -> Tensor:
@@ -100,10 +83,21 @@ def _by_branch(rows: Tensor, kernel: Kernel) -> Tensor:
     return rows.view(branches, nodes, rows.shape[1])
 
 
-def _live_units(out: Tensor) -> int:
-    """Number of columns up to the last that is not zero throughout; at least one."""
-    live = out.amax(dim=0).nonzero()
-    return int(live[-1]) + 1 if len(live) else 1
+@dataclass(frozen=True, eq=False)
+class Wiring:
+    """What decides the passes beside weights and positions.
+
+    kernel      S of every branch.
+    masks       for each block what dropout multiplies its input with; None: no dropout.
+    units       for each block which of the d_s features its second layer computes, the others
+                being zero; None: all of them.
+    residual    whether blocks have their skip connection.
+    """
+
+    kernel: Kernel
+    masks: Sequence[Tensor | None]
+    units: Sequence[Tensor | None]
+    residual: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,42 +106,41 @@ class Trunk:
 
     first       layer 1, whose output is every block's skip connection.
     blocks      both layers of each residual block.
-    masks       what dropout multiplied each block's input with; None where there was none.
     rows        (K N, d_s) X_block^L.
     """
 
+    wiring: Wiring
     first: Gco
     blocks: tuple[tuple[Gco, Gco], ...]
-    masks: tuple[Tensor | None, ...]
     rows: Tensor
-    residual: bool
 
     @staticmethod
-    def of(
-        start: Tensor,
-        layers: Sequence[Weights],
-        kernel: Kernel,
-        masks: Sequence[Tensor | None],
-        residual: bool,
-    ) -> Trunk:
-        """The forward pass: (K, N, dim) through layer 1 and the blocks, all but the last layer."""
-        first = Gco.of(start, layers[0], kernel)
-        features = first.features
+    def of(positions: Tensor, layers: Sequence[Weights], wiring: Wiring) -> Trunk:
+        """The forward pass: (N, dim) through layer 1 and the blocks, all but the last layer."""
+        kernel = wiring.kernel
+        first = Gco.of(positions.expand(len(kernel.own), *positions.shape), layers[0], kernel)
+        rows = first.out
         blocks = []
-        for mask, one, two in zip(masks, layers[1:-1:2], layers[2:-1:2], strict=True):
-            inner = Gco.of(features if mask is None else features * mask, one, kernel, trim=True)
+        for mask, units, one, two in zip(
+            wiring.masks, wiring.units, layers[1:-1:2], layers[2:-1:2], strict=True
+        ):
+            features = _by_branch(rows, kernel)
+            inner = Gco.of(features if mask is None else features * mask, one, kernel)
             outer = Gco.of(inner.features, two, kernel)
-            features = outer.features + first.features if residual else outer.features
+            rows = _joined(outer.out, units, first.out, wiring.residual)
             blocks.append((inner, outer))
-        return Trunk(first, tuple(blocks), tuple(masks), features.flatten(0, 1), residual)
+        return Trunk(wiring, first, tuple(blocks), rows)
 
     def gradients(self, gradient: Tensor) -> list[Weights]:
         """Those of the layers, in order, for that of X_block^L, which is changed in place."""
         found: list[Weights] = []
-        of_skip = torch.zeros_like(gradient) if self.residual else None
-        for mask, (inner, outer) in zip(reversed(self.masks), reversed(self.blocks), strict=True):
+        of_skip = torch.zeros_like(gradient) if self.wiring.residual else None
+        parts = zip(self.wiring.masks, self.wiring.units, self.blocks, strict=True)
+        for mask, units, (inner, outer) in reversed(list(parts)):
             if of_skip is not None:
                 of_skip += gradient
+            if units is not None:
+                gradient = gradient.index_select(1, units)
             found.append(outer.weight_gradients(gradient))
             gradient = outer.feature_gradient(gradient)
             found.append(inner.weight_gradients(gradient))
@@ -160,22 +153,23 @@ class Trunk:
         return found[::-1]
 
 
+def _joined(out: Tensor, units: Tensor | None, skip: Tensor, residual: bool) -> Tensor:
+    """The output of a block: of its second layer, and of its skip connection if it has one."""
+    if units is None:
+        return out + skip if residual else out
+    whole = skip.clone() if residual else torch.zeros_like(skip)
+    return whole.index_add_(1, units, out)
+
+
 class Pass(torch.autograd.Function):
     """X_norm (N, dim) to the survivors' X^Q (K, N_R, dim)."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        positions: Tensor,
-        kernel: Kernel,
-        masks: Sequence[Tensor | None],
-        residual: bool,
-        *tensors: Tensor | None,
-    ) -> Tensor:
+    def forward(ctx: Any, positions: Tensor, wiring: Wiring, *tensors: Tensor | None) -> Tensor:
+        kernel = wiring.kernel
         layers = _pairs(tensors)
         weight, bias = layers[-1]
-        start = positions.expand(len(kernel.own), *positions.shape)
-        trunk = Trunk.of(start, layers, kernel, masks, residual)
+        trunk = Trunk.of(positions, layers, wiring)
         # The last layer narrows to dim, so its weights go first; S (X W) = (S X) W.
         narrow = _by_branch(trunk.rows @ weight.t(), kernel)
         out = convolve(narrow, kernel)[:, : kernel.survivors]
@@ -192,7 +186,7 @@ class Pass(torch.autograd.Function):
         out, *tensors = ctx.saved_tensors
         weight, _ = _pairs(tensors)[-1]
         trunk: Trunk = ctx.trunk
-        kernel = trunk.first.kernel
+        kernel = trunk.wiring.kernel
         # tanh' = 1 - tanh^2; destroyed UAVs have no output, so no gradient.
         own = gradients[0] * (1.0 - out.square())
         whole = own.new_zeros(len(own), kernel.own.shape[1], own.shape[2])
@@ -201,7 +195,7 @@ class Pass(torch.autograd.Function):
         last = narrow.t() @ trunk.rows, own.sum(dim=(0, 1))
         layers = [*trunk.gradients(narrow @ weight), last]
         flat = [one for pair in layers for one in (pair if ctx.bias else (pair[0], None))]
-        return None, None, None, None, *flat
+        return None, None, *flat
 
 
 def _pairs(tensors: Sequence[Tensor | None]) -> list[Weights]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -52,7 +52,8 @@ class MlDagl:
     weights         "pretrained", "random" (drawn from the seed), or a weight file.
     contraction     contract what is not connected, so that there is always a connected plan.
     trimming        end the plan where it reconnects the swarm.
-    drop_branches   go on with the best branches only; otherwise all go on to the end.
+    drop_branches   go on with the best branch only; otherwise all go on to the end.
+    awake_only      train without the units that answer to no UAV before training.
 
     Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
     plan's status says whether it happens to hold.
@@ -72,6 +73,7 @@ class MlDagl:
     contraction: bool | None = None
     trimming: bool | None = None
     drop_branches: bool | None = None
+    awake_only: bool | None = None
 
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
@@ -103,6 +105,7 @@ class MlDagl:
             dropout=self.dropout,
             contraction=self.contraction,
             trimming=self.trimming,
+            awake_only=self.awake_only,
         )
         if self.iterations is not None:
             changed = replace(changed, row_updates=None)
@@ -134,17 +137,25 @@ class MlDagl:
         dropout = dropout_generator(settings.dropout, context.seed)
         kernels: dict[tuple[int, ...], Kernel] = {}
 
-        def forward(active: Sequence[int]) -> Tensor:
+        def kernel(active: Sequence[int]) -> Kernel:
             key = tuple(active)
             if key not in kernels:
                 kernels.clear()
                 kernels[key] = _kernel(hops, [chosen[branch] for branch in active], settings)
-            output: Tensor = network(case.unit, kernels[key], dropout)
+            return kernels[key]
+
+        def forward(active: Sequence[int]) -> Tensor:
+            output: Tensor = network(case.unit, kernel(active), dropout)
             return output
+
+        def begin(active: Sequence[int]) -> Iterable[Tensor]:
+            if settings.awake_only:
+                network.leave_out_asleep(case.unit, kernel(active))
+            return network.parameters()
 
         outcome = iterate(
             forward,
-            list(network.parameters()),
+            begin,
             len(chosen),
             case,
             settings.loss,

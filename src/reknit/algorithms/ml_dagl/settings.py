@@ -12,8 +12,8 @@ from reknit.algorithms.ml_dagl.attention import EPSILON_RULES
 from reknit.errors import InvalidParameter, UnknownName
 
 GCO = ("bipartite", "ordinary")
-_LEAST_ITERATIONS = 35
-_USUAL_UAVS, _UAVS_PER_ITERATION = 200, 40
+_LEAST_ITERATIONS = 30
+_USUAL_UAVS, _UAVS_PER_ITERATION = 200, 32
 """A larger swarm has more gaps to close: one iteration more for every so many UAVs."""
 
 _OVERTIME = 15
@@ -35,6 +35,7 @@ class Settings:
     contraction     contract what is not connected, with the contracted original positions
                     always a candidate.
     trimming        end the plan where it reconnects the swarm.
+    awake_only      train without the units that answer to no UAV before training: a quarter.
     row_updates     N / 2 + N_R times the iterations are at most this, so that small swarms are
                     done well and larger ones quickly, and a few survivors, who have far to go,
                     get more; `_LEAST_ITERATIONS`, and more in swarms beyond 200, are made all
@@ -51,6 +52,7 @@ class Settings:
     dropout: float = 0.0
     contraction: bool = True
     trimming: bool = True
+    awake_only: bool = False
     row_updates: int | None = None
 
     def __post_init__(self) -> None:
@@ -102,13 +104,14 @@ DEFAULT = Settings(
         relative=True,
         final_share=0.3,
         betas=(0.8, 0.99),
-        keep=((0, 2), (4, 1)),
+        keep=((0, 1),),
         patience=25,
         solutions=4,
     ),
     epsilon="norm",
     epsilon_share=0.1,
-    row_updates=7_000,
+    awake_only=True,
+    row_updates=6_000,
 )
 """The same network, made the most of."""
 

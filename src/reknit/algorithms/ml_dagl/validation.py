@@ -68,7 +68,7 @@ class Validation:
 
         return iterate(
             forward,
-            list(own.parameters()),
+            lambda _: own.parameters(),
             len(kernel.own),
             case,
             settings.loss,
