@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import torch
 
 import reknit
+from reknit.algorithms.learning.adam import Adam
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.loss import judge
 from reknit.algorithms.learning.threads import keep_freed_memory
@@ -111,7 +112,7 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
     case, loss = Case.of(scenario), planner.settings.loss
     kernel = kernels(scenario, range(1, branches + 1))
     network.leave_out_asleep(case.unit, kernel)
-    optimizer = torch.optim.Adam(network.parameters(), lr=1e-6, fused=True)
+    adam = Adam(network.parameters(), planner.settings.online.betas)
     keep_freed_memory()
     spent = {"forward": 0.0, "loss and EMST": 0.0, "backward": 0.0, "optimiser": 0.0}
 
@@ -121,10 +122,9 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
         marks.append(time.perf_counter())
         judged = judge(output, case, loss)
         marks.append(time.perf_counter())
-        optimizer.zero_grad()
-        judged.loss.sum().backward()  # type: ignore[no-untyped-call]
+        gradients = adam.gradients(judged.loss.sum())
         marks.append(time.perf_counter())
-        optimizer.step()
+        adam.step(gradients, 1e-6)
         marks.append(time.perf_counter())
         for name, begin, end in zip(spent, marks, marks[1:], strict=False):
             spent[name] += end - begin

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from reknit.algorithms.base import Context
+from reknit.algorithms.learning.adam import Adam
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.loss import Judged, Objective
 from reknit.algorithms.learning.threads import SteadyThreads, keep_freed_memory
@@ -146,7 +147,7 @@ def iterate(
         if context.budget.is_over:
             outcome.stop = "deadline"
             return outcome
-    optimizer = torch.optim.Adam(begin(active), lr=rule.learning_rate, betas=rule.betas, fused=True)
+    adam = Adam(begin(active), rule.betas)
     clock, threads = _Patience(rule.patience), SteadyThreads()
     while True:
         with threads.step():
@@ -159,11 +160,8 @@ def iterate(
             if stop is not None:
                 outcome.stop = stop
                 return outcome
-            for group in optimizer.param_groups:
-                group["lr"] = rule.rate(case, outcome.iterations, rule.iterations)
-            optimizer.zero_grad()
-            judged.loss.sum().backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
+            rate = rule.rate(case, outcome.iterations, rule.iterations)
+            adam.step(adam.gradients(judged.loss.sum()), rate)
         outcome.iterations += 1
         losses = judged.loss.detach().tolist()
         del judged  # and with it what the network kept for the backward pass

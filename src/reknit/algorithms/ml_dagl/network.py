@@ -80,7 +80,7 @@ class Dgcn(nn.Module):
         self.residual = residual
         self.dropout = dropout
         self.units: list[Tensor | None] = [None] * shape.blocks
-        self.layers = nn.ModuleList(_bare_linear(i, o, shape.bias) for i, o in shape.layer_sizes)
+        self.layers = nn.ModuleList(_BareLinear(i, o, shape.bias) for i, o in shape.layer_sizes)
         for layer in self.linear_layers:
             limit = 1.0 / math.sqrt(layer.in_features)
             with torch.no_grad():
@@ -158,7 +158,8 @@ def _narrow(layer: nn.Linear, units: Tensor, features: Tensor) -> None:
         layer.bias = nn.Parameter(layer.bias[units])
 
 
-def _bare_linear(wide_in: int, wide_out: int, bias: bool) -> nn.Linear:
+class _BareLinear(nn.Linear):
     """A layer whose weights nobody has drawn yet: torch would take them from its global state."""
-    layer: nn.Linear = nn.utils.skip_init(nn.Linear, wide_in, wide_out, bias=bias)  # type: ignore[no-untyped-call]
-    return layer
+
+    def reset_parameters(self) -> None:
+        """Leave them."""
