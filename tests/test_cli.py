@@ -158,8 +158,7 @@ def test_parameters_reach_the_planner(
 )
 def test_every_command_helps_with_an_example(command: str) -> None:
     """Help texts hold an example."""
-    program = [sys.executable, "-c", "from reknit.cli import main; main()"]
-    words = [*program, *command.split(), "--help"]
+    words = [sys.executable, "-m", "reknit", *command.split(), "--help"]
     text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     assert f"Example: reknit {command}" in text
 

@@ -70,8 +70,17 @@ def output_folder(path: Path) -> Path:
 
 def plain_error(error: ValidationError) -> str:
     """The first complaint of pydantic as: field, value, what is wrong with it."""
-    first = error.errors()[0]
+    return first_fault(error)[1]
+
+
+def first_fault(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
+    """Where pydantic first found a fault, and which; misspelt fields before missing ones."""
+    first = min(error.errors(), key=lambda one: one["type"] == "missing")
     where = ".".join(str(part) for part in first["loc"]) or "the file"
+    if first["type"] == "missing":
+        return first["loc"], f"{where} is missing"
+    if first["type"] == "extra_forbidden":
+        return first["loc"], f"{where} is not a field that is known here"
     value = repr(first.get("input"))
     value = value if len(value) <= 60 else value[:57] + "..."
-    return f"{where} is {value}; {first['msg']}"
+    return first["loc"], f"{where} is {value}; {first['msg']}"

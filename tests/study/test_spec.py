@@ -74,7 +74,8 @@ BAD = {
     "misspelt key": (TEXT.replace("seed = 40", "sead = 40"), 5, "sead"),
     "misspelt key of a case": (TEXT.replace("destroyed = [", "destroid = ["), 19, "destroid"),
     "unknown layout": (TEXT.replace("[0.5, 12]", '0.5\nlayout = "ring"'), 20, "layout"),
-    "no planner": (TEXT.replace("[[planner]]", "[[plonner]]"), 1, "planner"),
+    "misspelt table": (TEXT.replace("[[planner]]", "[[plonner]]"), 8, "plonner is not a field"),
+    "nothing but a name": ('name = "x"\n', 1, "planner is missing"),
     "not toml": (TEXT.replace("seed = 40", "seed = = 40"), 5, "line 5"),
     "unknown damage": (TEXT.replace("[0.5, 12]", '0.5\ndamage = "rain"'), 20, "damage"),
     "negative count of a profile": (

@@ -30,6 +30,8 @@ def line_of(text: str, where: tuple[int | str, ...]) -> int:
             here = (*section, key.group(1))
         else:
             continue
-        if len(here) > depth and where[: len(here)] == here:
-            found, depth = number, len(here)
+        # A list of tables as a whole begins with the first of them.
+        shared = min(len(here), len(where))
+        if shared > depth and where[:shared] == here[:shared]:
+            found, depth = number, shared
     return found

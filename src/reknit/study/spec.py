@@ -18,7 +18,7 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from reknit.algorithms.registry import build
 from reknit.errors import ReknitError, UnknownName, UnreadableFile
-from reknit.files import read_text
+from reknit.files import first_fault, read_text
 from reknit.scenario.damage import DAMAGE_MODELS
 from reknit.scenario.generate import LAYOUTS
 from reknit.study.library.instances import instances
@@ -158,13 +158,8 @@ def load_study(name: str | Path) -> Study:
     except tomllib.TOMLDecodeError as error:
         raise UnreadableFile(f"{path}: {error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        where = tuple(first["loc"])
-        line = line_of(text, where)
-        dotted = ".".join(str(part) for part in where)
-        raise UnreadableFile(
-            f"{path}: line {line}: {dotted} is {first.get('input')!r}; {first['msg']}"
-        ) from None
+        place, wrong = first_fault(error)
+        raise UnreadableFile(f"{path}: line {line_of(text, place)}: {wrong}") from None
     fault = study.fault()
     if fault is not None:
         told, where = fault
