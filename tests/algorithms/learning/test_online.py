@@ -93,6 +93,16 @@ def test_losing_branches_are_dropped() -> None:
     assert network.begun == [(1, 3)]
 
 
+def test_near_ties_go_to_the_first_branch() -> None:
+    """Losses close enough to the lowest count as equal, and others do not."""
+    chosen = []
+    for tie in (1.0, 1.4, 1.5, 3.0):
+        network = _Pull(_case(), [0.36, 0.39, 0.4])  # losses of 116, 59 and 40 m
+        _iterate(network, OnlineRule(iterations=1, keep=((0, 1),), tie=tie))
+        chosen.append(network.begun[0])
+    assert chosen == [(2,), (2,), (1,), (0,)]
+
+
 def test_a_solution_of_a_dropped_branch_is_not_forgotten() -> None:
     """A connected output counts even if its branch does not go on."""
     network = _Pull(_case(), [0.9, 0.399])
@@ -167,6 +177,7 @@ def test_a_relative_rate_grows_with_the_need() -> None:
     [
         {"iterations": -1},
         {"overtime": -1},
+        {"tie": 0.9},
         {"learning_rate": 0.0},
         {"final_share": float("inf")},
         {"keep": ((0, 0),)},

@@ -42,6 +42,8 @@ class OnlineRule:
                     has far to go in a small area must change faster than others'.
     keep            (from which iteration, how many branches stay) in order; the branches with
                     the lowest loss stay. From iteration 0 on: chosen by one pass over all.
+    tie             losses of up to this many times the lowest count as equal to it; among
+                    equals the first branches stay.
     patience        stop after so many iterations without progress.
     solutions       how many of the best connected outputs to return.
     overtime        updates beyond `iterations`, at most, while no output is connected.
@@ -53,6 +55,7 @@ class OnlineRule:
     final_share: float = 1.0
     betas: tuple[float, float] = (0.9, 0.999)
     keep: tuple[tuple[int, int], ...] = ()
+    tie: float = 1.0
     patience: int | None = None
     solutions: int = 1
     overtime: int = 0
@@ -67,6 +70,8 @@ class OnlineRule:
                 raise InvalidParameter(name, value, "a finite number above 0")
         if any(count < 1 for _, count in self.keep):
             raise InvalidParameter("keep", self.keep, "at least one branch at any time")
+        if not (np.isfinite(self.tie) and self.tie >= 1):
+            raise InvalidParameter("tie", self.tie, "a finite number of at least 1")
         if self.patience is not None and self.patience < 1:
             raise InvalidParameter("patience", self.patience, "None or at least 1")
 
@@ -143,7 +148,7 @@ def iterate(
     keep_freed_memory()
     if _kept(rule, 0, branches) < branches:
         losses = _look(forward, branches, case, objective, rule, context, outcome)
-        active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches))
+        active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches), rule.tie)
         if context.budget.is_over:
             outcome.stop = "deadline"
             return outcome
@@ -165,7 +170,7 @@ def iterate(
         outcome.iterations += 1
         losses = judged.loss.detach().tolist()
         del judged  # and with it what the network kept for the backward pass
-        active = _lowest(losses, active, _kept(rule, outcome.iterations, len(active)))
+        active = _lowest(losses, active, _kept(rule, outcome.iterations, len(active)), rule.tie)
 
 
 def _stop(
@@ -234,11 +239,12 @@ def _look(
     return losses
 
 
-def _lowest(losses: list[float], active: list[int], count: int) -> list[int]:
+def _lowest(losses: list[float], active: list[int], count: int, tie: float) -> list[int]:
     """The `count` active branches with the lowest loss, in their order."""
     if count >= len(active):
         return active
-    order = np.argsort(losses, kind="stable")[:count]
+    lowest = min(losses)
+    order = np.argsort([max(loss, tie * lowest) for loss in losses], kind="stable")[:count]
     return [active[row] for row in sorted(order.tolist())]
 
 

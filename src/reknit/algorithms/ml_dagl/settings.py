@@ -105,6 +105,7 @@ DEFAULT = Settings(
         final_share=0.3,
         betas=(0.8, 0.99),
         keep=((0, 1),),
+        tie=1.2,
         patience=25,
         solutions=4,
     ),
