@@ -23,7 +23,7 @@ import reknit
 from reknit.algorithms.learning.adam import Adam
 from reknit.algorithms.learning.case import Case
 from reknit.algorithms.learning.loss import judge
-from reknit.algorithms.learning.threads import keep_freed_memory
+from reknit.algorithms.learning.threads import SteadyThreads, keep_freed_memory
 from reknit.algorithms.ml_dagl.attention import DamageHops, Kernel, bipartite_kernel, mdag_blocks
 from reknit.algorithms.ml_dagl.network import Shape
 from reknit.algorithms.ml_dagl.planner import MlDagl
@@ -69,16 +69,18 @@ def sgemm_flops_per_s(repeats: int) -> float:
     return float(2.0 * SGEMM**3 / timed(lambda: left @ right, repeats).median)
 
 
-def turns(work: Callable[[], object], repeats: int) -> tuple[Timing, Timing]:
+def turns(begin: Callable[[], Callable[[], object]], repeats: int) -> tuple[Timing, Timing]:
     """Seconds of a step, and of an operation at sgemm speed, taking turns.
 
     The speed of a shared machine drifts; what is compared must be measured side by side.
+
+    begin   gives the step of one turn.
     """
     left, right = torch.rand(SGEMM, SGEMM), torch.rand(SGEMM, SGEMM)
     steps, operations = [], []
     for _ in range(repeats):
         operations.append(timed(lambda: left @ right, 1).median / (2.0 * SGEMM**3))
-        steps.append(timed(work, STEPS).median)
+        steps.append(timed(begin(), STEPS).median)
     return Timing(tuple(steps)), Timing(tuple(operations))
 
 
@@ -129,7 +131,17 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
         for name, begin, end in zip(spent, marks, marks[1:], strict=False):
             spent[name] += end - begin
 
-    timing, operation = turns(iteration, TURNS * repeats)
+    def begin() -> Callable[[], None]:
+        """Iterations on one thread or all, as a plan chooses from its first ones."""
+        threads = SteadyThreads()
+
+        def step() -> None:
+            with threads.step():
+                iteration()
+
+        return step
+
+    timing, operation = turns(begin, TURNS * repeats)
     lost = len(scenario.destroyed)
     flops = iteration_flops(Shape(scenario.dim), branches, scenario.uavs - lost, lost)
     ratios = Timing(
