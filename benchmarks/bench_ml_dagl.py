@@ -27,6 +27,7 @@ from reknit.algorithms.learning.threads import SteadyThreads, keep_freed_memory
 from reknit.algorithms.ml_dagl.attention import DamageHops, Kernel, bipartite_kernel, mdag_blocks
 from reknit.algorithms.ml_dagl.network import Shape
 from reknit.algorithms.ml_dagl.planner import MlDagl
+from reknit.algorithms.ml_dagl.settings import DEFAULT
 from reknit.scenario.scenario import Scenario
 
 SEED = 950_000
@@ -104,7 +105,7 @@ def kernels(scenario: Scenario, chosen: Sequence[int] | None = None) -> Kernel:
     """MBDA: hops, blocks and kernels."""
     hops = DamageHops.of(scenario)
     ks = chosen or range(1, hops.branch_count + 1)
-    return bipartite_kernel(mdag_blocks(hops, ks), "norm", 0.2)
+    return bipartite_kernel(mdag_blocks(hops, ks), DEFAULT.epsilon, DEFAULT.epsilon_share)
 
 
 def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
@@ -131,7 +132,7 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
         for name, begin, end in zip(spent, marks, marks[1:], strict=False):
             spent[name] += end - begin
 
-    def begin() -> Callable[[], None]:
+    def turn() -> Callable[[], None]:
         """Iterations on one thread or all, as a plan chooses from its first ones."""
         threads = SteadyThreads()
 
@@ -141,7 +142,7 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
 
         return step
 
-    timing, operation = turns(begin, TURNS * repeats)
+    timing, operation = turns(turn, TURNS * repeats)
     lost = len(scenario.destroyed)
     flops = iteration_flops(Shape(scenario.dim), branches, scenario.uavs - lost, lost)
     ratios = Timing(

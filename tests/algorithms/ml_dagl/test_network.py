@@ -154,6 +154,7 @@ def test_units_asleep_are_left_out_and_nothing_changes(residual: bool, branches:
         for layer in (number, number + 1):
             one, other = whole.linear_layers[layer], slim.linear_layers[layer]
             assert other.out_features < one.out_features
+            assert other.out_features % 16 == 0
             for name in ("weight", "bias"):
                 had, has = (getattr(of, name).grad for of in (one, other))
                 assert has.count_nonzero() == had.count_nonzero()
@@ -169,8 +170,11 @@ def test_units_can_be_left_out_again() -> None:
     many = torch.cat([few[:10], -few[10:]])
     with torch.no_grad():
         expected = network(few, alone)
+        sizes = [network.linear_layers[2].out_features]
         for points in (many, few):
             network.leave_out_asleep(points, alone)
             torch.testing.assert_close(network(few, alone), expected)
+            sizes.append(network.linear_layers[2].out_features)
+    assert sizes[0] > sizes[1] > sizes[2] > 0
     assert network.units[0] is not None
     assert len(network.units[0]) == network.linear_layers[2].out_features

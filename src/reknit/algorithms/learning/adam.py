@@ -3,8 +3,8 @@
     m = b1 m + (1 - b1) g,    v = b2 v + (1 - b2) g^2,
     w = w - rate  m / (1 - b1^t)  /  (sqrt(v / (1 - b2^t)) + eps)
 
-``torch.optim.Adam`` computes the same, but its first use imports torch's compiler, which takes
-longer than most plans, and what it does around every step takes longer than the loss.
+``torch.optim.Adam`` computes the same, but its first use imports torch's compiler, which can take
+longer than the plan itself.
 """
 
 from __future__ import annotations

@@ -152,7 +152,8 @@ def iterate(
         if context.budget.is_over:
             outcome.stop = "deadline"
             return outcome
-    adam = Adam(begin(active), rule.betas)
+    with SteadyThreads().step():  # on one thread, which no other work can hold up
+        adam = Adam(begin(active), rule.betas)
     clock, threads = _Patience(rule.patience), SteadyThreads()
     while True:
         with threads.step():
