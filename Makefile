@@ -26,10 +26,11 @@ test: $(READY)   ## every test but the long ones
 test-long: $(READY)  ## the long tests
 	$(BIN)/pytest -n 2 -m long
 
-lint: $(READY)   ## style and types
+lint: $(READY)   ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff check --fix .

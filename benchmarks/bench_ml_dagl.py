@@ -20,15 +20,20 @@ from dataclasses import dataclass
 import torch
 
 import reknit
-from reknit.algorithms.learning.adam import Adam
-from reknit.algorithms.learning.case import Case
-from reknit.algorithms.learning.loss import judge
-from reknit.algorithms.learning.threads import SteadyThreads, keep_freed_memory
-from reknit.algorithms.ml_dagl.attention import DamageHops, Kernel, bipartite_kernel, mdag_blocks
-from reknit.algorithms.ml_dagl.network import Shape
-from reknit.algorithms.ml_dagl.planner import MlDagl
-from reknit.algorithms.ml_dagl.settings import DEFAULT
-from reknit.scenario.scenario import Scenario
+from reknit.algorithms.learned.common.adam import Adam
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.loss import judge
+from reknit.algorithms.learned.common.threads import SteadyThreads, keep_freed_memory
+from reknit.algorithms.learned.ml_dagl.attention import (
+    DamageHops,
+    Kernel,
+    bipartite_kernel,
+    mdag_blocks,
+)
+from reknit.algorithms.learned.ml_dagl.network import Shape
+from reknit.algorithms.learned.ml_dagl.planner import MlDagl
+from reknit.algorithms.learned.ml_dagl.settings import DEFAULT
+from reknit.swarm.scenario import Scenario
 
 SEED = 950_000
 SGEMM = 2048

@@ -15,9 +15,9 @@ from functools import partial
 import numpy as np
 from scipy.spatial import Delaunay
 
+from reknit.base.types import FloatArray
 from reknit.network.emst import _boruvka, emst
 from reknit.network.links import links, subnets
-from reknit.types import FloatArray
 
 SIZES = (1_000, 5_000, 10_000, 50_000)
 

@@ -17,17 +17,17 @@ from pathlib import Path
 
 import numpy as np
 
-from reknit.algorithms.learning.baseline import flown_time_s
+from reknit.algorithms.learned.common.baseline import flown_time_s
+from reknit.base.types import FloatArray, JsonDict
 from reknit.network.links import count_subnets
-from reknit.recovery import recover
-from reknit.scenario.generate import generate
-from reknit.scenario.scenario import Scenario
+from reknit.recovery.runs import recover
 from reknit.study.paper import reported
 from reknit.study.spec import load_study
 from reknit.study.stats import estimate
 from reknit.study.store import Store
 from reknit.study.tables import Cell, markdown, summarise
-from reknit.types import FloatArray, JsonDict
+from reknit.swarm.generate import generate
+from reknit.swarm.scenario import Scenario
 
 PAGE = Path(__file__).parent / "baselines.md"
 RESULTS = Path("results")

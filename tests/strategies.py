@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from reknit import Scenario
-from reknit.types import FloatArray
+from reknit.base.types import FloatArray
 
 
 @st.composite

@@ -13,66 +13,64 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from reknit.base.version import VERSION
+
 if TYPE_CHECKING:
     from reknit import errors, testing
-    from reknit.algorithms.base import (
-        Budget,
-        Context,
-        Controller,
-        Polisher,
-        Proposal,
-        SteeringPlanner,
-        TargetPlanner,
-    )
-    from reknit.algorithms.certified.bounds import lower_bound
+    from reknit.algorithms.protocols import Polisher, Proposal, SteeringPlanner, TargetPlanner
     from reknit.algorithms.registry import planners
+    from reknit.base.budget import Budget
+    from reknit.base.context import Context
+    from reknit.exact.proof.bounds import lower_bound
+    from reknit.flight.controller import Controller
     from reknit.flight.flight import Flight
+    from reknit.flight.metrics import Metrics
     from reknit.flight.simulator import fly
-    from reknit.metrics import Metrics
     from reknit.plans.certificate import Certificate
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
-    from reknit.recovery import Run, plan, recover
-    from reknit.repeated import Strike, recover_repeatedly
-    from reknit.scenario.files import load_scenario, save_scenario
-    from reknit.scenario.generate import generate
-    from reknit.scenario.radio import Radio
-    from reknit.scenario.scenario import Scenario
+    from reknit.recovery.repeated import Strike, recover_repeatedly
+    from reknit.recovery.runs import Run, plan, recover
     from reknit.study.report import write_report
     from reknit.study.runner import run_study
     from reknit.study.spec import Study, load_study
+    from reknit.swarm.files import load_scenario, save_scenario
+    from reknit.swarm.generate import generate
+    from reknit.swarm.radio import Radio
+    from reknit.swarm.scenario import Scenario
 
-__version__ = "0.1.0"
+
+__version__ = VERSION
 
 _HOME = {
-    "Budget": "reknit.algorithms.base",
+    "Budget": "reknit.base.budget",
     "Certificate": "reknit.plans.certificate",
-    "Context": "reknit.algorithms.base",
-    "Controller": "reknit.algorithms.base",
+    "Context": "reknit.base.context",
+    "Controller": "reknit.flight.controller",
     "Flight": "reknit.flight.flight",
-    "Metrics": "reknit.metrics",
+    "Metrics": "reknit.flight.metrics",
     "Plan": "reknit.plans.plan",
-    "Polisher": "reknit.algorithms.base",
-    "Proposal": "reknit.algorithms.base",
-    "Radio": "reknit.scenario.radio",
-    "Run": "reknit.recovery",
-    "Scenario": "reknit.scenario.scenario",
+    "Polisher": "reknit.algorithms.protocols",
+    "Proposal": "reknit.algorithms.protocols",
+    "Radio": "reknit.swarm.radio",
+    "Run": "reknit.recovery.runs",
+    "Scenario": "reknit.swarm.scenario",
     "Status": "reknit.plans.status",
-    "SteeringPlanner": "reknit.algorithms.base",
-    "Strike": "reknit.repeated",
+    "SteeringPlanner": "reknit.algorithms.protocols",
+    "Strike": "reknit.recovery.repeated",
     "Study": "reknit.study.spec",
-    "TargetPlanner": "reknit.algorithms.base",
+    "TargetPlanner": "reknit.algorithms.protocols",
     "fly": "reknit.flight.simulator",
-    "generate": "reknit.scenario.generate",
-    "load_scenario": "reknit.scenario.files",
+    "generate": "reknit.swarm.generate",
+    "load_scenario": "reknit.swarm.files",
     "load_study": "reknit.study.spec",
-    "lower_bound": "reknit.algorithms.certified.bounds",
-    "plan": "reknit.recovery",
+    "lower_bound": "reknit.exact.proof.bounds",
+    "plan": "reknit.recovery.runs",
     "planners": "reknit.algorithms.registry",
-    "recover": "reknit.recovery",
-    "recover_repeatedly": "reknit.repeated",
+    "recover": "reknit.recovery.runs",
+    "recover_repeatedly": "reknit.recovery.repeated",
     "run_study": "reknit.study.runner",
-    "save_scenario": "reknit.scenario.files",
+    "save_scenario": "reknit.swarm.files",
     "write_report": "reknit.study.report",
 }
 

@@ -1,5 +1,5 @@
 """``python -m reknit`` is the command `reknit`."""
 
-from reknit.cli import main
+from reknit.cli.app import main
 
 main()

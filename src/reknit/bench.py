@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reknit.algorithms.base import Progress, silent
+from reknit.base.progress import Progress, silent
+from reknit.base.types import JsonDict
 from reknit.network.emst import emst
 from reknit.network.links import links, subnets
-from reknit.scenario.generate import generate
-from reknit.types import JsonDict
+from reknit.swarm.generate import generate
 
 _MEMORY_PROGRAM = """
 import resource
 from reknit.network.emst import emst
 from reknit.network.links import links, subnets
-from reknit.scenario.generate import generate
+from reknit.swarm.generate import generate
 points = generate(100_000, 0.5, seed=1).survivor_positions
 links(points, 120.0), subnets(points, 120.0), emst(points)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -84,7 +84,7 @@ def _timed(job: Callable[[], object]) -> Callable[[], float]:
 
 
 def _help_s() -> float:
-    command = [sys.executable, "-c", "from reknit.cli import main; main()", "--help"]
+    command = [sys.executable, "-c", "from reknit.cli.app import main; main()", "--help"]
     return _timed(lambda: subprocess.run(command, check=True, capture_output=True))()  # noqa: S603
 
 
@@ -107,8 +107,8 @@ def _memory_mib() -> float:
 
 
 def _flight_s() -> float:
-    from reknit.algorithms.base import Context
-    from reknit.algorithms.center_fly import CenterFly
+    from reknit.algorithms.steering.center_fly import CenterFly
+    from reknit.base.context import Context
     from reknit.flight.simulator import fly
 
     scenario = generate(1_000, 0.5, seed=1, split=True)

@@ -1,98 +1,39 @@
-"""Every error reknit raises on purpose.
-
-All are `ReknitError`, so one `except` catches them; the command line prints the text in
-one line and exits with code 2.
-"""
+"""Every error reknit raises on purpose; all are `ReknitError`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
+from reknit.base.errors import (
+    ImpossibleDemands,
+    InvalidInput,
+    InvalidParameter,
+    InvalidPlan,
+    InvalidRadio,
+    InvalidScenario,
+    InvalidWeights,
+    MissingExtra,
+    NoPlan,
+    NoSplitFound,
+    NotConnectable,
+    ReknitError,
+    UnknownName,
+    UnreadableFile,
+    UnwritableOutput,
+)
 
-
-class ReknitError(Exception):
-    """Base of all errors that are about what the caller gave or asked for."""
-
-
-class InvalidInput(ReknitError, ValueError):
-    """A field holds a value that is not allowed; names the field, the value and what is allowed."""
-
-    def __init__(self, field: str, value: object, allowed: str) -> None:
-        self.field = field
-        self.value = value
-        self.allowed = allowed
-        super().__init__(f"{field} is {_shorten(value)}; allowed: {allowed}")
-
-
-class InvalidScenario(InvalidInput):
-    """A scenario cannot be built from these values."""
-
-
-class InvalidRadio(InvalidInput):
-    """A radio model cannot be built from these values."""
-
-
-class InvalidParameter(InvalidInput):
-    """A planner, the simulator or the generator was given a parameter it does not take."""
-
-
-class NoSplitFound(ReknitError):
-    """Damage that splits the network was asked for, and none was found."""
-
-
-class NotConnectable(ReknitError):
-    """No connected swarm of the wanted size and density could be drawn."""
-
-
-class InvalidPlan(ReknitError):
-    """The checker found a claim of a plan that does not hold."""
-
-
-class ImpossibleDemands(ReknitError):
-    """No plan can meet a scenario's demands: infeasible (proved). Names the demands at odds."""
-
-    def __init__(self, demands: Iterable[str], reason: str) -> None:
-        self.demands = tuple(demands)
-        self.reason = reason
-        super().__init__(f"infeasible (proved): {' and '.join(self.demands)}: {reason}")
-
-
-class NoPlan(ReknitError):
-    """A plan was asked of a planner that steers step by step and makes none."""
-
-
-class UnknownName(ReknitError):
-    """A name is not among the known ones; suggests the nearest."""
-
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind = kind
-        self.name = name
-        self.known = tuple(known)
-        near = get_close_matches(name, self.known, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        super().__init__(f"{kind} is {name!r}; {hint}allowed: {', '.join(self.known)}")
-
-
-class UnreadableFile(ReknitError):
-    """A file cannot be read as what it should be."""
-
-
-class UnwritableOutput(ReknitError):
-    """An output file or folder cannot be written."""
-
-
-class InvalidWeights(ReknitError):
-    """A file of trained weights is missing, damaged, or made for another network."""
-
-
-class MissingExtra(ReknitError):
-    """A feature needs an optional part of the package that is not installed."""
-
-    def __init__(self, feature: str, extra: str) -> None:
-        self.extra = extra
-        super().__init__(f"{feature} needs more packages: pip install 'reknit[{extra}]'")
-
-
-def _shorten(value: object, limit: int = 80) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+__all__ = [
+    "ImpossibleDemands",
+    "InvalidInput",
+    "InvalidParameter",
+    "InvalidPlan",
+    "InvalidRadio",
+    "InvalidScenario",
+    "InvalidWeights",
+    "MissingExtra",
+    "NoPlan",
+    "NoSplitFound",
+    "NotConnectable",
+    "ReknitError",
+    "UnknownName",
+    "UnreadableFile",
+    "UnwritableOutput",
+]

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from reknit.algorithms.base import SteeringPlanner, TargetPlanner
+from reknit.algorithms.protocols import SteeringPlanner, TargetPlanner
 from reknit.algorithms.registry import build
-from reknit.recovery import Run, recover
-from reknit.scenario.generate import generate
-from reknit.scenario.scenario import Scenario
+from reknit.recovery.runs import Run, recover
+from reknit.swarm.generate import generate
+from reknit.swarm.scenario import Scenario
 
 
 def kinds_of_scenario() -> dict[str, Scenario]:

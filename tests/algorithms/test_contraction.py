@@ -8,12 +8,14 @@ from hypothesis import given
 from scipy.optimize import minimize
 
 import reknit
-from reknit.algorithms.base import Context, Proposal
-from reknit.algorithms.contraction import Contraction, contract
-from reknit.geometry import enclosing_ball_centre
+from reknit.algorithms.contraction import Contraction
+from reknit.algorithms.protocols import Proposal
+from reknit.base.context import Context
+from reknit.base.geometry import enclosing_ball_centre
+from reknit.base.types import FloatArray
+from reknit.exact.demands.contraction import contract
 from reknit.network.emst import longest_edge_m
 from reknit.network.links import count_subnets
-from reknit.types import FloatArray
 from tests.strategies import point_sets, scenarios
 
 

@@ -11,21 +11,20 @@ import pytest
 
 import reknit
 from reknit.algorithms import registry
-from reknit.algorithms.base import Polisher, SteeringPlanner, TargetPlanner
-from reknit.errors import InvalidParameter, MissingExtra, UnknownName
+from reknit.algorithms.protocols import Polisher, SteeringPlanner, TargetPlanner
+from reknit.base.errors import InvalidParameter, MissingExtra, UnknownName
 
 FOLDER = Path(registry.__file__).parent
-SHARED = {"__init__", "base", "registry", "steering", "learning"}
+SHARED = {"__init__", "protocols", "registry", "heading", "common"}
 
 
 def test_nothing_is_forgotten() -> None:
-    """Every file or folder of algorithms/ that is not shared ground is behind a registered
-    planner, and every registered planner loads.
-    """
-    files = {path.stem for path in FOLDER.glob("*.py")} - SHARED
-    folders = {path.name for path in FOLDER.iterdir() if (path / "__init__.py").exists()} - SHARED
-    homes = {entry.factory.split(":")[0].split(".")[2] for entry in registry.BUILT_IN}
-    assert files | folders <= homes
+    """Every planner's file or folder is behind a registered planner."""
+    single = [*FOLDER.glob("*.py"), *(FOLDER / "steering").glob("*.py")]
+    methods = [path.parent for path in (FOLDER / "learned").glob("*/__init__.py")]
+    homes = {entry.factory.split(":")[0].split(".")[-1] for entry in registry.BUILT_IN}
+    homes |= {entry.factory.split(":")[0].split(".")[-2] for entry in registry.BUILT_IN}
+    assert {path.stem for path in [*single, *methods]} - SHARED <= homes
 
 
 @pytest.mark.parametrize("entry", registry.BUILT_IN, ids=lambda entry: entry.name)
@@ -85,7 +84,7 @@ def third_party(tmp_path: Path) -> Path:
 
 def run(folder: Path, *words: str) -> str:
     program = (
-        f"import sys; sys.path.insert(0, {str(folder)!r}); from reknit.cli import main; main()"
+        f"import sys; sys.path.insert(0, {str(folder)!r}); from reknit.cli.app import main; main()"
     )
     command = [sys.executable, "-c", program, *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -109,7 +109,7 @@ def test_a_failed_write_keeps_the_old_file(monkeypatch: pytest.MonkeyPatch, tmp_
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(reknit.errors.UnwritableOutput, match="No space left"):
+    with pytest.raises(reknit.base.errors.UnwritableOutput, match="No space left"):
         reknit.save_scenario(reknit.generate(10, 5, seed=1), path)
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == ["case.json"]

@@ -10,8 +10,8 @@ import pytest
 
 import reknit
 from reknit.algorithms.registry import BUILT_IN
+from reknit.base.types import FloatArray
 from reknit.testing import check_planner, kinds_of_scenario
-from reknit.types import FloatArray
 
 QUICK: dict[str, dict[str, Any]] = {
     "gcn": {"iterations": 3, "hidden": 32},
@@ -64,7 +64,7 @@ def test_faulty_planners_are_caught() -> None:
         check_planner(Moody())
     with pytest.raises(AssertionError, match="scenario was changed"):
         check_planner(Vandal(), {"split": reknit.generate(30, 15, seed=1, split=True)})
-    with pytest.raises(reknit.errors.InvalidPlan, match="Broken"):
+    with pytest.raises(reknit.base.errors.InvalidPlan, match="Broken"):
         check_planner(Broken())
 
 

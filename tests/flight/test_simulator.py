@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reknit
-from reknit.algorithms.base import Context
-from reknit.algorithms.center_fly import CenterFly
-from reknit.errors import InvalidParameter, UnknownName
+from reknit.algorithms.steering.center_fly import CenterFly
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.types import FloatArray
 from reknit.network.links import count_subnets
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
-from reknit.recovery import planned_time_s
-from reknit.types import FloatArray
+from reknit.recovery.runs import planned_time_s
 from tests.strategies import scenarios
 
 

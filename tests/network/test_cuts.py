@@ -6,9 +6,9 @@ import networkx as nx
 import numpy as np
 from hypothesis import given
 
+from reknit.base.types import FloatArray
 from reknit.network.cuts import cut_nodes_and_bridges
 from reknit.network.links import links
-from reknit.types import FloatArray
 from tests.strategies import point_sets
 
 

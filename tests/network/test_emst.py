@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from reknit.base.types import FloatArray
 from reknit.network.emst import _boruvka, emst, longest_edge_m
 from reknit.network.links import components, count_subnets, lengths
-from reknit.types import FloatArray
 from tests.strategies import point_sets
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reknit.errors import InvalidParameter
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import FloatArray
 from reknit.network.hops import UNREACHED, hop_diameter, hop_matrix, hops_within
 from reknit.network.links import adjacency, links
-from reknit.types import FloatArray
 from tests.strategies import point_sets
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 
+from reknit.base.types import FloatArray
 from reknit.network import links as module
 from reknit.network.links import adjacency, count_subnets, degrees, links, subnets
-from reknit.types import FloatArray
 from tests.strategies import point_sets
 
 

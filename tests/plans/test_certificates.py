@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.errors import InvalidPlan
-from reknit.plans.cases import certified_bound_s
+from reknit.base.errors import InvalidPlan
+from reknit.base.types import IntArray
 from reknit.plans.certificate import CUT, Certificate, Clash
+from reknit.plans.checker.proof import certified_bound_s
 from reknit.plans.status import Status
-from reknit.types import IntArray
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reknit
-from reknit.errors import InvalidPlan
-from reknit.plans import check
+from reknit.base.errors import InvalidPlan
+from reknit.base.types import FloatArray
+from reknit.plans.checker import claims as check
 from reknit.plans.status import Status
-from reknit.types import FloatArray
 from tests.strategies import point_sets
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.errors import InvalidPlan, UnreadableFile
+from reknit.base.errors import InvalidPlan, UnreadableFile
 
 
 @pytest.fixture

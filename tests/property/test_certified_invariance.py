@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.types import FloatArray
+from reknit.base.types import FloatArray
 
 
 def _rotated(points: FloatArray, angle: float) -> FloatArray:

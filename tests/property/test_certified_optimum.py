@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.errors import ImpossibleDemands
+from reknit.base.errors import ImpossibleDemands
 from reknit.plans.status import Status
-from tests.algorithms.certified.brute import optimum_s, small_scenarios
+from tests.exact.brute import optimum_s, small_scenarios
 
 
 def _compare(seed: int, count: int, least: int, most: int) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reknit
-from reknit.types import FloatArray
+from reknit.base.types import FloatArray
 
 PLANNERS = ["center-fly", "sidr", "contraction"]
 

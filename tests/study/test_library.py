@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.errors import InvalidPlan, UnknownName
+from reknit.base.errors import InvalidPlan, UnknownName
 from reknit.study.library import build, instances
 from reknit.study.library.instances import ChangedInstance, instance, scenario_hash, submit
 from reknit.study.spec import load_study

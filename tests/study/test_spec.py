@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import reknit
-from reknit.errors import UnknownName, UnreadableFile
+from reknit.base.errors import UnknownName, UnreadableFile
 from reknit.study.spec import Study, built_in_studies, load_study
 from tests.study.conftest import TEXT
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reknit.base.types import JsonDict
 from reknit.study.tables import full_table, summarise
-from reknit.types import JsonDict
 
 
 def _row(repetition: int, flown_s: float, contracted: str, own_s: float | None) -> JsonDict:

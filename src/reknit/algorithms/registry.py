@@ -14,9 +14,10 @@ from functools import reduce
 from importlib.metadata import entry_points
 from typing import Any
 
-from reknit.algorithms.base import Context, Polisher, Proposal, SteeringPlanner, TargetPlanner
-from reknit.errors import InvalidParameter, MissingExtra, UnknownName
-from reknit.scenario.scenario import Scenario
+from reknit.algorithms.protocols import Polisher, Proposal, SteeringPlanner, TargetPlanner
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter, MissingExtra, UnknownName
+from reknit.swarm.scenario import Scenario
 
 ENTRY_POINT_GROUP = "reknit.planners"
 DEFAULT_PLANNER = "ml-dagl"
@@ -47,55 +48,55 @@ class Entry:
 BUILT_IN = (
     Entry(
         "center-fly",
-        "reknit.algorithms.center_fly:CenterFly",
+        "reknit.algorithms.steering.center_fly:CenterFly",
         "everyone flies towards the centroid of the survivors",
         steers=True,
     ),
     Entry(
         "hero",
-        "reknit.algorithms.hero:Hero",
+        "reknit.algorithms.steering.hero:Hero",
         "towards the lost neighbours, blended with center-fly",
         steers=True,
     ),
     Entry(
         "sidr",
-        "reknit.algorithms.sidr:Sidr",
+        "reknit.algorithms.steering.sidr:Sidr",
         "each sub-net flies as one body towards the middle of the area",
         steers=True,
     ),
     Entry(
         "gcn",
-        "reknit.algorithms.gcn:Gcn",
+        "reknit.algorithms.learned.gcn.planner:Gcn",
         "graph convolution on the survivors' network, trained online",
         extra="learn",
     ),
     Entry(
         "gat",
-        "reknit.algorithms.gat:Gat",
+        "reknit.algorithms.learned.gat.planner:Gat",
         "graph attention on the survivors' network, trained online",
         extra="learn",
     ),
     Entry(
         "cr-mgc",
-        "reknit.algorithms.cr_mgc.planner:CrMgc",
+        "reknit.algorithms.learned.cr_mgc.planner:CrMgc",
         "graph convolution on an enlarged graph, from meta-learned weights",
         extra="learn",
     ),
     Entry(
         "demd",
-        "reknit.algorithms.demd:Demd",
+        "reknit.algorithms.learned.demd.planner:Demd",
         "embeds the destroyed neighbours, then multi-hop graph convolution",
         extra="learn",
     ),
     Entry(
         "mdsg-apf",
-        "reknit.algorithms.mdsg_apf:MdsgApf",
+        "reknit.algorithms.steering.mdsg_apf:MdsgApf",
         "down a potential field towards the destroyed UAVs and the neighbours",
         steers=True,
     ),
     Entry(
         "ml-dagl",
-        "reknit.algorithms.ml_dagl.planner:MlDagl",
+        "reknit.algorithms.learned.ml_dagl.planner:MlDagl",
         "the paper's: learns from the destroyed neighbours of every survivor",
         extra="learn",
     ),
@@ -107,7 +108,7 @@ BUILT_IN = (
     ),
     Entry(
         "certified",
-        "reknit.algorithms.certified.planner:Certified",
+        "reknit.algorithms.certified:Certified",
         "cone programs and a search over trees; proves how near to the best it is",
         polishes=True,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reknit.types import FloatArray, IntArray
+from reknit.base.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from reknit.algorithms.base import Controller
-from reknit.scenario.scenario import Scenario
-from reknit.types import FloatArray, IntArray
+from reknit.base.types import FloatArray, IntArray
+from reknit.flight.controller import Controller
+from reknit.swarm.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from reknit.base.types import FloatArray, IntArray
 from reknit.flight.motion import Leg
 from reknit.network.links import components, count_subnets
-from reknit.types import FloatArray, IntArray
 
 _TOLERANCE_S = 1e-9
 """Interval ends are roots in float64; an instant is moved by up to this much until the positions

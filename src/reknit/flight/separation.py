@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from reknit.base.types import FloatArray, IntArray
 from reknit.flight.motion import Leg
 from reknit.network.links import lengths
-from reknit.types import FloatArray, IntArray
 
 COLLISION_M = 0.01
 """Two UAVs this close have collided; how much closer they came is not searched for."""

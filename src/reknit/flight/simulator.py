@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
-from reknit.algorithms.base import Controller, Progress, silent
-from reknit.errors import InvalidParameter, UnknownName
+from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.progress import Progress, silent
+from reknit.base.types import FloatArray, IntArray
+from reknit.flight.controller import Controller
 from reknit.flight.flight import Flight
 from reknit.flight.motion import GentleFlight, Leg, Motion, SteeredFlight, StraightFlight
 from reknit.flight.reconnection import first_connected_s
@@ -15,8 +17,7 @@ from reknit.flight.separation import closest_approach_m, closest_pair_m
 from reknit.network.emst import longest_edge_m
 from reknit.network.links import count_subnets, subnets
 from reknit.plans.plan import Plan
-from reknit.scenario.scenario import Scenario
-from reknit.types import FloatArray, IntArray
+from reknit.swarm.scenario import Scenario
 
 STEP_S = 0.1
 """The paper's time step."""

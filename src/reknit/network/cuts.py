@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reknit.types import IntArray
+from reknit.base.types import IntArray
 
 
 def cut_nodes_and_bridges(pairs: IntArray, nodes: int) -> tuple[IntArray, IntArray]:

@@ -19,8 +19,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import Delaunay, QhullError, cKDTree
 
+from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.network.links import components, lengths
-from reknit.types import BoolArray, FloatArray, IntArray
 
 _SMALL = 24
 """Up to here all pairs are as quick as a triangulation."""

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from reknit.errors import InvalidParameter
-from reknit.types import BoolArray
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import BoolArray
 
 UNREACHED = -1
 """Hop count of a pair with no path (within the depth asked for)."""

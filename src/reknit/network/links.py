@@ -11,7 +11,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from reknit.types import BoolArray, FloatArray, IntArray
+from reknit.base.types import BoolArray, FloatArray, IntArray
 
 _SLACK = 1.0 + 1e-9
 """The tree's own rounding must not lose a pair at exactly the range."""

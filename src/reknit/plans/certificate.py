@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reknit.types import FloatArray, IntArray
+from reknit.base.types import FloatArray, IntArray
 
 CUT = -1
 """Marks an end of a certificate's cases where the links that are left do not connect."""

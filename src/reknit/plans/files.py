@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reknit.errors import UnreadableFile
-from reknit.files import plain_error, read_text, write_text
+from reknit.base.errors import UnreadableFile
+from reknit.base.files import plain_error, read_text, write_text
+from reknit.base.types import IntArray
 from reknit.plans.certificate import Certificate, Clash
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
-from reknit.types import IntArray
 
 
 class _ClashFile(BaseModel):

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reknit.base.types import FloatArray, JsonDict
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
-from reknit.scenario.scenario import Scenario
-from reknit.types import FloatArray, JsonDict
+from reknit.swarm.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Plan:
 
     def verify(self, scenario: Scenario) -> None:
         """Recompute every claim from raw data; raise `InvalidPlan` at the first that fails."""
-        from reknit.plans.check import check_plan
+        from reknit.plans.checker.claims import check_plan
 
         check_plan(self, scenario)
 

@@ -10,13 +10,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-import reknit
+from reknit.algorithms import learned
+from reknit.base.types import FloatArray, JsonDict
 from reknit.study.palette import by_label, plain_log, styles
 from reknit.study.parts import ViewSpec
-from reknit.types import FloatArray, JsonDict
 from reknit.viz.style import RC, quiet
 
-_WEIGHTS = Path(reknit.__file__).parent / "algorithms"
+_WEIGHTS = Path(learned.__file__).parent
 SHIPPED = {
     "ml-dagl": _WEIGHTS / "ml_dagl/weights/default-2d.json",
     "ml-dagl, 3-D": _WEIGHTS / "ml_dagl/weights/default-3d.json",

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from reknit.errors import MissingExtra, ReknitError, UnknownName
+from reknit.base.errors import MissingExtra, ReknitError, UnknownName
+from reknit.base.types import JsonDict
 from reknit.study.task import Task, failure, run_task
-from reknit.types import JsonDict
 
 ENGINES = ("joblib", "ray")
 

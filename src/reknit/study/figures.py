@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from reknit.base.types import JsonDict
 from reknit.study.curves import draw_degrees, draw_losses, draw_subnets, training_figure
 from reknit.study.palette import by_label, plain_log, styles
 from reknit.study.paper import reported_converged, reported_time_s
@@ -16,7 +17,6 @@ from reknit.study.parts import ViewSpec
 from reknit.study.spec import Study
 from reknit.study.stats import Estimate, estimate, share_interval, value
 from reknit.study.task import Task
-from reknit.types import JsonDict
 from reknit.viz.comparison import comparison_figure
 from reknit.viz.style import RC, quiet
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from reknit.base.types import JsonDict
 from reknit.study import tables
 from reknit.study.prose import fill
 from reknit.study.spec import Study
 from reknit.study.stats import paired, shared
 from reknit.study.store import Session, Store
-from reknit.types import JsonDict
 
 PAIRED_HEADER = ("planner", "against", "scenarios", "difference (s)", "slower in")
 

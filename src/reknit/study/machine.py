@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import reknit
+from reknit.base.version import VERSION
 
 _PACKAGES = (
     *("numpy", "scipy", "clarabel", "torch", "torch_geometric", "matplotlib"),
@@ -17,7 +17,7 @@ _PACKAGES = (
 
 def versions() -> str:
     """reknit, Python and the packages that matter, those that are installed."""
-    told = [f"reknit {reknit.__version__}", f"Python {platform.python_version()}"]
+    told = [f"reknit {VERSION}", f"Python {platform.python_version()}"]
     for name in _PACKAGES:
         try:
             told.append(f"{name} {version(name)}")

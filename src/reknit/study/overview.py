@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from reknit.files import write_text
+from reknit.base.files import write_text
 from reknit.study.findings import READING, Findings, gather
 from reknit.study.report import section
 from reknit.study.spec import Study

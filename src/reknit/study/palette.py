@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.ticker import LogLocator
 
-from reknit.types import JsonDict
+from reknit.base.types import JsonDict
 from reknit.viz.style import LARGEST, OTHERS
 
 _COLOURS = (LARGEST, *OTHERS)

@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reknit.base.types import JsonDict
 from reknit.study.paper import reported_time_s
 from reknit.study.stats import estimate, plain, shared, value
-from reknit.types import JsonDict
 
 _SLOT = re.compile(r"\{([^{}|]+)\|([^{}|]+)(?:\|([^{}|]*))?\}")
 _SHARES = ("gap_to_bound", "planned_gap", "over_best_known")

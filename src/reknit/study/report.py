@@ -7,8 +7,8 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from reknit.algorithms.base import Progress, silent
-from reknit.files import output_folder, write_text
+from reknit.base.files import output_folder, write_text
+from reknit.base.progress import Progress, silent
 from reknit.study import tables
 from reknit.study.figures import view_figure
 from reknit.study.findings import PAIRED_HEADER, READING, Findings, gather

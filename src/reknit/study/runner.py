@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from reknit.algorithms.base import Progress, silent
+from reknit.base.progress import Progress, silent
 from reknit.study.engines import carry_out
 from reknit.study.spec import Study
 from reknit.study.store import Store

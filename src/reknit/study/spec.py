@@ -17,14 +17,14 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr, ValidationError
 
 from reknit.algorithms.registry import build
-from reknit.errors import ReknitError, UnknownName, UnreadableFile
-from reknit.files import first_fault, read_text
-from reknit.scenario.damage import DAMAGE_MODELS
-from reknit.scenario.generate import LAYOUTS
+from reknit.base.errors import ReknitError, UnknownName, UnreadableFile
+from reknit.base.files import first_fault, read_text
 from reknit.study.library.instances import instances
 from reknit.study.lines import line_of
 from reknit.study.parts import CaseSpec, Count, Model, PlannerSpec, ProfileSpec, ViewSpec, each
 from reknit.study.task import Task
+from reknit.swarm.damage import DAMAGE_MODELS
+from reknit.swarm.generate import LAYOUTS
 
 PROFILES = ("quick", "paper")
 BUILT_IN_FOLDER = Path(__file__).parent / "builtin"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from reknit.base.types import JsonDict
 from reknit.study.library.instances import instance
-from reknit.types import JsonDict
 
 
 @dataclass(frozen=True)

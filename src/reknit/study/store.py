@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import reknit
-from reknit.errors import MissingExtra, ReknitError, UnwritableOutput
+from reknit.base.errors import MissingExtra, ReknitError, UnwritableOutput
+from reknit.base.types import JsonDict
+from reknit.base.version import VERSION
 from reknit.study.machine import machine, versions
 from reknit.study.spec import Study
 from reknit.study.task import Task
-from reknit.types import JsonDict
 
 FORMAT = 2
 
@@ -228,7 +228,7 @@ class Store:
 def _about(study: Study) -> dict[str, str]:
     return {
         "format": str(FORMAT),
-        "reknit": reknit.__version__,
+        "reknit": VERSION,
         "study": study.name,
         "fingerprint": study.fingerprint(),
     }

@@ -7,9 +7,9 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from reknit.base.types import JsonDict
 from reknit.study.paper import reported_time_s
 from reknit.study.stats import Estimate, estimate, value
-from reknit.types import JsonDict
 
 GROUP = ("uavs", "destroyed", "layout", "damage", "dim", "instance")
 _MEASURES = (

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from reknit.algorithms.registry import build
+from reknit.base.types import JsonDict
 from reknit.flight.flight import Flight
-from reknit.recovery import Run, recover
-from reknit.repeated import Strike, recover_repeatedly
-from reknit.scenario.generate import generate
-from reknit.scenario.scenario import Scenario
+from reknit.recovery.repeated import Strike, recover_repeatedly
+from reknit.recovery.runs import Run, recover
 from reknit.study.library.instances import instance
-from reknit.types import JsonDict
+from reknit.swarm.generate import generate
+from reknit.swarm.scenario import Scenario
 
 _KEPT = ["planner", "label", "uavs", "layout", "damage", "dim", "repetition", "seed", "instance"]
 
@@ -187,6 +187,6 @@ MEASURES = (
 
 
 def _bound_s(scenario: Scenario) -> float:
-    from reknit.algorithms.certified.bounds import lower_bound
+    from reknit.exact.proof.bounds import lower_bound
 
     return lower_bound(scenario).bound_s

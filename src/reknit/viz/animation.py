@@ -10,11 +10,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from reknit.algorithms.base import Progress, silent
-from reknit.files import replacing
+from reknit.base.files import replacing
+from reknit.base.progress import Progress, silent
 from reknit.flight.flight import Flight
 from reknit.network.links import links, subnets
-from reknit.scenario.scenario import Scenario
+from reknit.swarm.scenario import Scenario
 from reknit.viz.style import (
     LINK,
     LOST,

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reknit.recovery import Run
+from reknit.recovery.runs import Run
 from reknit.viz.picture import draw_after
 from reknit.viz.style import BOUND, LARGEST, LOST, PATH, RC, quiet
 

@@ -10,11 +10,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from reknit.files import replacing
+from reknit.base.files import replacing
 from reknit.flight.flight import Flight
 from reknit.network.links import links
-from reknit.recovery import Run
-from reknit.scenario.scenario import Scenario
+from reknit.recovery.runs import Run
+from reknit.swarm.scenario import Scenario
 from reknit.viz.style import (
     BOUND,
     LARGEST,

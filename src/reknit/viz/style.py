@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from reknit.scenario.scenario import Scenario
-from reknit.types import FloatArray, IntArray
+from reknit.base.types import FloatArray, IntArray
+from reknit.swarm.scenario import Scenario
 
 LARGEST = "#4C78A8"
 OTHERS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6BB1", "#B8A200", "#5A5A5A")

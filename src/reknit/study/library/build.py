@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import sys
 
-from reknit.files import write_text
-from reknit.recovery import plan
-from reknit.scenario.generate import generate
+from reknit.base.files import write_text
+from reknit.base.types import JsonDict
+from reknit.recovery.runs import plan
 from reknit.study.library.instances import RECIPES, instances, scenario_hash, submit
-from reknit.types import JsonDict
+from reknit.swarm.generate import generate
 
 
 def recipes() -> list[tuple[str, str, JsonDict]]:

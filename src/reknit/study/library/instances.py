@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from reknit.errors import InvalidParameter, InvalidPlan, ReknitError, UnknownName
-from reknit.files import output_folder, replacing
+from reknit.base.errors import InvalidParameter, InvalidPlan, ReknitError, UnknownName
+from reknit.base.files import output_folder, replacing
+from reknit.base.types import JsonDict
 from reknit.plans.files import parse_plan, plan_json
 from reknit.plans.plan import Plan
-from reknit.scenario.generate import generate
-from reknit.scenario.scenario import Scenario
-from reknit.types import JsonDict
+from reknit.swarm.generate import generate
+from reknit.swarm.scenario import Scenario
 
 FOLDER = Path(__file__).parent
 RECIPES = FOLDER / "instances.json"

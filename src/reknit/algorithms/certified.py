@@ -1,0 +1,140 @@
+"""`certified`: the search over trees with its bound, and the polisher on another planner's tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reknit.algorithms.protocols import Proposal
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import FloatArray, IntArray, JsonDict
+from reknit.exact.demands.fallbacks import fallback_targets
+from reknit.exact.demands.shaping import Shaper
+from reknit.exact.model.cone import Cones
+from reknit.exact.model.problem import Problem
+from reknit.exact.proof.bounds import lower_bound, quickest_s
+from reknit.exact.proof.certificates import case_certificate
+from reknit.exact.search.improvement import State, best_of, improve, restarts
+from reknit.exact.search.movement import place
+from reknit.exact.search.settling import settle
+from reknit.network.emst import emst
+from reknit.network.links import count_subnets
+from reknit.plans.certificate import Certificate
+from reknit.plans.checker.claims import demand_faults
+from reknit.plans.status import Status
+from reknit.swarm.scenario import Scenario
+
+_QUICKEST_S = 2e-3
+_QUICKEST_S_PER_UAV = 4e-5
+"""With less time than this left a first tree would come too late: the fallback it is."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Provably near the best: a cone program on a tree, a search over trees, a proof by cases.
+
+    effort      how many cone programs and cases the search may take.
+    """
+
+    effort: int = 4_000
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.effort, int) or isinstance(self.effort, bool) or self.effort < 0:
+            raise InvalidParameter("certified.effort", self.effort, "a whole number of at least 0")
+
+    def propose(self, scenario: Scenario, context: Context) -> Proposal:
+        """The best plan found, with the bound that the search proved."""
+        problem = Problem.of(scenario)
+        if _is_late(problem, context):
+            return _fallback(scenario, Status.DEADLINE, None, {})
+        return _plan(scenario, problem, problem.first_tree, context, self.effort)
+
+    def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
+        """The cone program on the EMST of the proposed targets, if that is faster."""
+        problem = Problem.of(scenario)
+        if _is_late(problem, context):
+            made = _fallback(scenario, Status.DEADLINE, None, {})
+        else:
+            made = _plan(scenario, problem, emst(proposal.targets), context, 0)
+        details = {**proposal.details, **made.details}
+        before_s, after_s = (_time_s(scenario, one.targets) for one in (proposal, made))
+        best = proposal if before_s <= after_s and np.isfinite(before_s) else made
+        return Proposal(best.targets, best.status, made.certificate, details)
+
+
+def _plan(
+    scenario: Scenario,
+    problem: Problem,
+    tree: IntArray,
+    context: Context,
+    effort: int,
+) -> Proposal:
+    """Settle the tree, search from it and from trees near it; targets of the best one found."""
+    budget = context.budget
+    cones = Cones(problem)
+    floor_s = quickest_s(problem)
+    state = State(settle(cones, tree, floor_s), floor_s)
+    if effort:
+        state = improve(cones, state, effort, lambda: budget.is_over)
+        if not state.is_proved and np.isfinite(state.settled.time_s):
+            trees = restarts(cones, state, effort // 40, context.rng)
+            found = best_of(cones, state, trees, lambda: budget.is_over)
+            if found.settled is not state.settled:
+                state = improve(cones, found, effort // 4, lambda: budget.is_over)
+    certificate = None  # the scenario's own bound is at least the EMST's, where the search began
+    if state.case is not None:
+        certificate = case_certificate(scenario, state.case.search, state.case.proof)
+    details: JsonDict = {"cone_programs": cones.solved}
+    if state.is_impossible(problem):
+        return Proposal(problem.start, Status.INFEASIBLE, certificate, details)
+    targets = None
+    if np.isfinite(state.settled.time_s):
+        targets = place(problem, state.settled, lambda: budget.is_over)
+    if targets is not None and _is_demanding(scenario) and demand_faults(scenario, targets):
+        starts = [targets]
+        other = fallback_targets(scenario)
+        if other is not None:
+            starts.append(other)
+        bound_s = max(state.bound_s, lower_bound(scenario).bound_s)
+        shaper = Shaper(scenario, problem, context.rng, lambda: budget.is_over, bound_s)
+        targets = shaper.best(starts, max(effort, 1) // 4)
+    status = Status.DEADLINE if budget.is_over else None
+    if targets is None or _is_faulty(scenario, targets):
+        return _fallback(scenario, status, certificate, details)
+    return Proposal(targets, status, certificate, details)
+
+
+def _fallback(
+    scenario: Scenario, status: Status | None, certificate: Certificate | None, details: JsonDict
+) -> Proposal:
+    """A plan that needs no search; if there is none, nobody moves and nothing is claimed."""
+    targets = fallback_targets(scenario)
+    if targets is None:
+        targets, status = scenario.survivor_positions, Status.NOT_FOUND
+    return Proposal(targets, status, certificate, details)
+
+
+def _is_late(problem: Problem, context: Context) -> bool:
+    return context.budget.left_s < _QUICKEST_S + _QUICKEST_S_PER_UAV * problem.count
+
+
+def _is_faulty(scenario: Scenario, targets: FloatArray) -> bool:
+    """Whether the targets miss a demand; anchors have not moved, since their speed is zero."""
+    if _is_demanding(scenario):
+        return bool(demand_faults(scenario, targets))
+    return count_subnets(targets, scenario.planning_range_m) > 1
+
+
+def _is_demanding(scenario: Scenario) -> bool:
+    return scenario.min_separation_m > 0.0 or scenario.connectivity == 2
+
+
+def _time_s(scenario: Scenario, targets: FloatArray) -> float:
+    """Planned time of targets that meet the demands; infinite for others."""
+    if demand_faults(scenario, targets):
+        return np.inf
+    delta = targets - scenario.survivor_positions
+    speeds = scenario.max_speed_mps[scenario.survivors]
+    return float((np.sqrt((delta**2).sum(axis=1)) / speeds).max())

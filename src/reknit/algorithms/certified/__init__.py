@@ -1,1 +1,0 @@
-"""Lower bounds on the recovery time, each with a proof that anyone can check."""

@@ -1,1 +1,0 @@
-"""CR-MGC: connectivity restoration by a meta-learned graph convolution."""

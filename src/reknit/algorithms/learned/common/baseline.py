@@ -1,0 +1,150 @@
+"""What every graph-learning baseline is made of: its own network, and one online training.
+
+The loss, the iterations, the best output so far and every reason to stop are shared; nothing is
+repaired: a baseline's weaknesses are part of what is compared.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from torch import Tensor
+
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.layers import check_network
+from reknit.algorithms.learned.common.loss import Judged, LossRule, Objective
+from reknit.algorithms.learned.common.online import Forward, OnlineRule, iterate
+from reknit.algorithms.learned.common.solution import choose
+from reknit.algorithms.protocols import Proposal
+from reknit.base.context import Context
+from reknit.base.errors import UnknownName
+from reknit.base.types import FloatArray, JsonDict
+from reknit.exact.proof.bounds import lower_bound
+from reknit.flight.motion import StraightFlight
+from reknit.flight.reconnection import first_connected_s
+from reknit.swarm.scenario import Scenario
+
+FASTEST = ("planned", "flown")
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A network made for one case.
+
+    forward     numbers of branches to their outputs.
+    parameters  what is trained.
+    objective   the loss, where it is more than the planner's `loss`.
+    details     facts for the plan; "branches" names the branches, where there are several.
+    branches    their number.
+    """
+
+    forward: Forward
+    parameters: Sequence[Tensor]
+    objective: Objective | None = None
+    details: JsonDict = field(default_factory=dict)
+    branches: int = 1
+
+
+@dataclass(frozen=True)
+class Baseline(ABC):
+    """A network trained on the one case at hand; the fastest connected output seen is the plan.
+
+    layers, hidden  number of layers, features of those inside.
+    dropout         between layers, also while training online.
+    learning_rate   of Adam.
+    iterations      at most; see `patience`.
+    patience        stop after so many iterations without a better loss or time, which is what
+                    an output that stays disconnected comes to.
+    connectivity    "count", the method's own term (it has no gradient), or "excess".
+    penalty         its weight: per sub-net too many, or per metre of excess (1 is then plenty).
+    fastest         which T_rc a connected output is kept for: "flown", when the swarm flying
+                    there is first connected, the one that counts in the end; or "planned",
+                    that of the farthest UAV, which stands in the loss. The descriptions say
+                    that the best output is kept and leave open by which. Training is the
+                    same for either.
+    """
+
+    layers: int = 8
+    hidden: int = 500
+    dropout: float = 0.1
+    learning_rate: float = 1e-4
+    iterations: int = 100
+    patience: int | None = 50
+    connectivity: str = "count"
+    penalty: float = 1000.0
+    fastest: str = "flown"
+
+    def __post_init__(self) -> None:
+        check_network(self.layers, self.hidden, self.dropout)
+        if self.fastest not in FASTEST:
+            raise UnknownName("fastest", self.fastest, FASTEST)
+        _ = self.loss, self.online
+
+    @property
+    def loss(self) -> LossRule:
+        """Displacement and connectivity."""
+        return LossRule(self.connectivity, self.penalty)
+
+    @property
+    def online(self) -> OnlineRule:
+        """The online iterations."""
+        return OnlineRule(self.iterations, self.learning_rate, patience=self.patience)
+
+    @abstractmethod
+    def model(self, case: Case, context: Context) -> Model:
+        """The method's network for one case, with its first weights."""
+
+    def propose(self, scenario: Scenario, context: Context) -> Proposal:
+        """Train on the scenario; the fastest connected output seen, or the one with the lowest
+        loss where none was connected.
+        """
+        case = Case.of(scenario)
+        model = self.model(case, context)
+        objective = model.objective or self.loss
+        if self.fastest == "flown":
+            objective = Flown(objective)
+        bound_s = lower_bound(scenario).bound_s
+        outcome = iterate(
+            model.forward,
+            lambda _: model.parameters,
+            model.branches,
+            case,
+            objective,
+            self.online,
+            context,
+            bound_s,
+        )
+        return choose(case, outcome, contraction=False, trimming=False, details=model.details)
+
+
+class Flown:
+    """An objective whose times are flown ones.
+
+    Only what is faster than all before it matters, so a flight is followed no longer than
+    the fastest one so far took; the time of one that is not faster is infinite.
+    """
+
+    def __init__(self, objective: Objective) -> None:
+        self._objective = objective
+        self._best_s = np.inf
+
+    def __call__(self, output: Tensor, case: Case) -> Judged:
+        judged = self._objective(output, case)
+        times_s = judged.times_s.copy()
+        for row in np.flatnonzero(judged.connected):
+            limit_s = min(float(times_s[row]), self._best_s)
+            times_s[row] = flown_time_s(case.scenario, judged.targets[row], limit_s)
+            self._best_s = min(self._best_s, float(times_s[row]))
+        return replace(judged, times_s=times_s)
+
+
+def flown_time_s(scenario: Scenario, targets: FloatArray, limit_s: float) -> float:
+    """When the swarm flying to its targets is first connected; infinite if not by `limit_s`."""
+    if limit_s <= 0:
+        return 0.0
+    leg = StraightFlight(scenario, targets).next_leg(limit_s)
+    found_s = first_connected_s(leg, scenario.planning_range_m)
+    return np.inf if found_s is None else found_s

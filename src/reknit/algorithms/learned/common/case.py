@@ -1,0 +1,99 @@
+"""One scenario as a network sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reknit.base.types import BoolArray, FloatArray
+from reknit.network.emst import longest_edge_m
+from reknit.swarm.scenario import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """``X_norm = (X - p_c) / (D + 1)`` and its inverse.
+
+    centre      p_c, the mean position of all N UAVs at t_0.
+    size_m      D + 1, with D the largest distance of a UAV from p_c.
+    """
+
+    centre: FloatArray
+    size_m: float
+
+    @staticmethod
+    def of(scenario: Scenario) -> Scale:
+        """The paper's normalisation of one swarm, destroyed UAVs included."""
+        centre = scenario.positions.mean(axis=0)
+        distance = np.sqrt(((scenario.positions - centre) ** 2).sum(axis=1))
+        return Scale(centre, float(distance.max()) + 1.0)
+
+    def to_unit(self, positions_m: FloatArray) -> Tensor:
+        """Metres to float32 numbers in (-1, 1)."""
+        return torch.from_numpy(((positions_m - self.centre) / self.size_m).astype(np.float32))
+
+    def to_metres(self, unit: Tensor) -> FloatArray:
+        """A network's output in metres, ``(D + 1) X + p_c``, in float64."""
+        values = unit.detach().double().numpy()
+        return np.asarray(values * self.size_m + self.centre)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A scenario in a network's units.
+
+    unit        (N, dim) normalised positions, survivors before destroyed UAVs (X_in).
+    start       (N_R, dim) the survivors' rows of it.
+    delay       (N_R,) how much longer a survivor flies a metre than the fastest one does.
+    fixed       (N_R,) anchors; their targets are where they are.
+    """
+
+    scenario: Scenario
+    scale: Scale
+    unit: Tensor
+    start: Tensor
+    delay: FloatArray
+    fixed: BoolArray
+
+    @staticmethod
+    def of(scenario: Scenario) -> Case:
+        """Normalise one scenario."""
+        scale = Scale.of(scenario)
+        ordered = np.concatenate([scenario.survivor_positions, scenario.destroyed_positions])
+        unit = scale.to_unit(ordered)
+        speeds = scenario.max_speed_mps[scenario.survivors]
+        delay = speeds.max() / speeds
+        fixed = np.isin(scenario.survivors, scenario.anchors)
+        return Case(scenario, scale, unit, unit[: len(speeds)], delay, fixed)
+
+    @cached_property
+    def need(self) -> float:
+        """How far UAVs must move at least, in the network's units, and a little to spare.
+
+        Half of what the longest EMST edge has too much, and a sixth of d_tr.
+        """
+        limit_m = self.scenario.planning_range_m
+        missing_m = longest_edge_m(self.scenario.survivor_positions) - limit_m
+        return (max(0.0, missing_m) / 2.0 + limit_m / 6.0) / self.scale.size_m
+
+    def hold(self, output: Tensor) -> Tensor:
+        """The outputs with anchors put back to where they are, so that no gradient moves them."""
+        if not self.fixed.any():
+            return output
+        return torch.where(torch.from_numpy(self.fixed)[:, None], self.start, output)
+
+    def time_s(self, targets: FloatArray) -> float:
+        """Planned T_rc of one set of targets, ``max_i |x_i - p_i| / v_i``."""
+        moved_m = np.sqrt(((targets - self.scenario.survivor_positions) ** 2).sum(axis=1))
+        return float((moved_m / self.scenario.max_speed_mps[self.scenario.survivors]).max())
+
+    def targets(self, output: Tensor) -> FloatArray:
+        """(B, N_R, dim) outputs as targets in metres; anchors stay."""
+        targets = self.scale.to_metres(output)
+        if self.fixed.any():
+            targets[:, self.fixed] = self.scenario.survivor_positions[self.fixed]
+        return targets

@@ -1,0 +1,148 @@
+"""What a network's outputs are worth: the paper's loss and its relaxation, a batch at a time.
+
+The paper's loss of one solution is ``L^k = T_rc^k + lambda (N_s^k - 1)``, eq. (loss1). The count
+has no gradient. ``N_s - 1`` is the number of EMST edges longer than d_tr, so the total excess
+``sum_e max(0, |e| - d_tr)`` over the EMST is zero exactly when the count term is, and has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from reknit.algorithms.learned.common.case import Case
+from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.network.emst import emst
+from reknit.network.links import lengths
+
+CONNECTIVITY = ("count", "excess")
+_TINY_M = 1e-9
+"""Stands in for lengths of zero where they divide."""
+
+
+@dataclass(frozen=True)
+class LossRule:
+    """How displacements and connectivity are weighed; the loss is in metres.
+
+    connectivity    "count": lambda per sub-net too many. "excess": lambda per metre of excess.
+    weight          lambda.
+    power           None: the largest displacement. A number p: ``(sum_i d_i^p)^(1/p)``, which
+                    is close to it from above and gives every far UAV a gradient.
+    margin          the excess is counted from ``(1 - margin) d_tr``, so that what is pulled
+                    just inside its range is connected.
+    """
+
+    connectivity: str = "excess"
+    weight: float = 1.0
+    power: float | None = None
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.connectivity not in CONNECTIVITY:
+            raise UnknownName("connectivity", self.connectivity, CONNECTIVITY)
+        if not (np.isfinite(self.weight) and self.weight > 0):
+            raise InvalidParameter("weight", self.weight, "a finite number above 0")
+        if self.power is not None and not (np.isfinite(self.power) and self.power >= 1):
+            raise InvalidParameter("power", self.power, "None or a number of at least 1")
+        if not 0 <= self.margin < 1:
+            raise InvalidParameter("margin", self.margin, "at least 0 and below 1")
+
+    def __call__(self, output: Tensor, case: Case) -> Judged:
+        """Weigh a batch of outputs by this rule."""
+        return judge(output, case, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A batch of B outputs, weighed.
+
+    loss        (B,) metres, differentiable.
+    targets     (B, N_R, dim) metres.
+    subnets     (B,) N_s of each.
+    times_s     (B,) planned T_rc of each.
+    """
+
+    loss: Tensor
+    targets: FloatArray
+    subnets: IntArray
+    times_s: FloatArray
+
+    @property
+    def connected(self) -> BoolArray:
+        """(B,) which outputs are solutions of (P1)."""
+        return np.asarray(self.subnets == 1)
+
+
+Objective = Callable[[Tensor, Case], Judged]
+"""Weighs a batch of outputs of a case: a `LossRule`, or anything else that can be called so."""
+
+
+def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
+    """Weigh a batch of normalised outputs (B, N_R, dim) of one case."""
+    scenario = case.scenario
+    targets = case.targets(output)
+    way = targets - scenario.survivor_positions
+    moved_m = np.sqrt((way**2).sum(axis=2))
+    loss, pull = largest(moved_m * case.delay, rule.power)
+    gradient = way * (pull * case.delay / np.maximum(moved_m, _TINY_M))[:, :, None]
+
+    trees = np.stack([emst(one) for one in targets])
+    lengths_m = np.stack([lengths(one, tree) for one, tree in zip(targets, trees, strict=True)])
+    too_long = (lengths_m > scenario.planning_range_m).sum(axis=1)
+    if rule.connectivity == "count":
+        loss += rule.weight * too_long
+    else:
+        excess_m = np.maximum(0.0, lengths_m - scenario.planning_range_m * (1.0 - rule.margin))
+        loss += rule.weight * excess_m.sum(axis=1)
+        row, edge = np.nonzero(excess_m)
+        one, other = trees[row, edge].T
+        towards = (targets[row, one] - targets[row, other]) / lengths_m[row, edge][:, None]
+        np.add.at(gradient, (row, one), rule.weight * towards)
+        np.subtract.at(gradient, (row, other), rule.weight * towards)
+    gradient[:, case.fixed] = 0.0
+    return Judged(
+        # Targets are the output times D + 1, and something that does not change.
+        loss=_WithGradient.apply(output, loss, gradient * case.scale.size_m),  # type: ignore[no-untyped-call]
+        targets=targets,
+        subnets=1 + too_long,
+        times_s=(moved_m / scenario.max_speed_mps[scenario.survivors]).max(axis=1),
+    )
+
+
+def largest(values: FloatArray, power: float | None) -> tuple[FloatArray, FloatArray]:
+    """The maximum v of each row, or the p-norm that stands in for it, and its gradient.
+
+    ``|v|_p = (sum_i v_i^p)^(1/p)`` has the gradient ``(v_i / |v|_p)^(p - 1)``; that of the
+    maximum is shared by those that have it.
+    """
+    top = values.max(axis=1)
+    if power is None:
+        at_top = values == top[:, None]
+        return top, at_top / at_top.sum(axis=1)[:, None]
+    # Dividing by the maximum keeps the powers from under- and overflowing.
+    unit = np.maximum(top, _TINY_M)
+    share = values / unit[:, None]
+    powers = share ** (power - 1.0)
+    norm = (powers * share).sum(axis=1) ** (1.0 / power)
+    return unit * norm, powers / np.maximum(norm, 1.0)[:, None] ** (power - 1.0)
+
+
+class _WithGradient(torch.autograd.Function):
+    """Losses whose gradient with respect to the output is known already."""
+
+    @staticmethod
+    def forward(ctx: Any, output: Tensor, loss: FloatArray, gradient: FloatArray) -> Tensor:
+        ctx.save_for_backward(torch.from_numpy(gradient).to(output.dtype))
+        return torch.from_numpy(loss).to(output.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return gradients[0][:, None, None] * ctx.saved_tensors[0], None, None

@@ -1,0 +1,254 @@
+"""Online iterations: a network is trained on the one case at hand, and the best output is kept.
+
+Everything a graph-learning planner does at run time but its network: the loop, best so far over
+iterations and branches, dropping branches that lost, and every reason to stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reknit.algorithms.learned.common.adam import Adam
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.loss import Judged, Objective
+from reknit.algorithms.learned.common.threads import SteadyThreads, keep_freed_memory
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import FloatArray
+from reknit.plans.status import OPTIMALITY_GAP
+
+Forward = Callable[[Sequence[int]], Tensor]
+"""Branch numbers to their outputs, (branches, N_R, dim) in the network's units."""
+
+Begin = Callable[[Sequence[int]], Iterable[Tensor]]
+"""Called once before training, with the branches that go on: the parameters to train."""
+
+_GAIN = 1e-3
+"""Progress is an improvement of the best loss or the best time by this share."""
+
+
+@dataclass(frozen=True)
+class OnlineRule:
+    """How to iterate.
+
+    iterations      updates of the weights, at most; there is one output more than updates.
+    learning_rate   of Adam; falls linearly to `final_share` of itself.
+    relative        the learning rate is times the case's `need`: the outputs of a swarm that
+                    has far to go in a small area must change faster than others'.
+    keep            (from which iteration, how many branches stay) in order; the branches with
+                    the lowest loss stay. From iteration 0 on: chosen by one pass over all.
+    tie             losses of up to this many times the lowest count as equal to it; among
+                    equals the first branches stay.
+    patience        stop after so many iterations without progress.
+    solutions       how many of the best connected outputs to return.
+    overtime        updates beyond `iterations`, at most, while no output is connected.
+    """
+
+    iterations: int = 50
+    learning_rate: float = 1e-4
+    relative: bool = False
+    final_share: float = 1.0
+    betas: tuple[float, float] = (0.9, 0.999)
+    keep: tuple[tuple[int, int], ...] = ()
+    tie: float = 1.0
+    patience: int | None = None
+    solutions: int = 1
+    overtime: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "overtime"):
+            if getattr(self, name) < 0:
+                raise InvalidParameter(name, getattr(self, name), "a whole number of at least 0")
+        for name in ("learning_rate", "final_share"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0):
+                raise InvalidParameter(name, value, "a finite number above 0")
+        if any(count < 1 for _, count in self.keep):
+            raise InvalidParameter("keep", self.keep, "at least one branch at any time")
+        if not (np.isfinite(self.tie) and self.tie >= 1):
+            raise InvalidParameter("tie", self.tie, "a finite number of at least 1")
+        if self.patience is not None and self.patience < 1:
+            raise InvalidParameter("patience", self.patience, "None or at least 1")
+
+    def rate(self, case: Case, iteration: int, iterations: int) -> float:
+        """The learning rate of one of so many iterations."""
+        done = min(1.0, iteration / max(1, iterations))
+        first = self.learning_rate * (case.need if self.relative else 1.0)
+        return first * (1.0 - done * (1.0 - self.final_share))
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """One output of the network in metres, with what was seen of it."""
+
+    targets: FloatArray
+    time_s: float
+    loss_m: float
+    subnets: int
+    iteration: int
+    branch: int
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What the iterations came to.
+
+    solutions       connected outputs, fastest first.
+    nearest         the output with the lowest loss among those that are not connected.
+    iterations      updates made.
+    stop            why they ended: "iterations", "bound", "progress" or "deadline".
+    losses_m        lowest loss of any branch at every iteration.
+    """
+
+    solutions: list[Output] = field(default_factory=list)
+    nearest: Output | None = None
+    iterations: int = 0
+    stop: str = "iterations"
+    losses_m: list[float] = field(default_factory=list)
+
+    def see(self, judged: Judged, branches: Sequence[int], keep: int) -> None:
+        """Take note of a batch of outputs."""
+        losses = judged.loss.detach().double().numpy()
+        self.losses_m.append(float(losses.min()))
+        for row, branch in enumerate(branches):
+            output = Output(
+                targets=judged.targets[row],
+                time_s=float(judged.times_s[row]),
+                loss_m=float(losses[row]),
+                subnets=int(judged.subnets[row]),
+                iteration=self.iterations,
+                branch=branch,
+            )
+            if judged.connected[row]:
+                self.solutions.append(output)
+            elif self.nearest is None or output.loss_m < self.nearest.loss_m:
+                self.nearest = output
+        self.solutions.sort(key=lambda one: one.time_s)
+        del self.solutions[keep:]
+
+
+def iterate(
+    forward: Forward,
+    begin: Begin,
+    branches: int,
+    case: Case,
+    objective: Objective,
+    rule: OnlineRule,
+    context: Context,
+    bound_s: float = 0.0,
+) -> Outcome:
+    """Train on one case; stop early when `bound_s` proves that no more can be gained."""
+    outcome = Outcome()
+    active = list(range(branches))
+    keep_freed_memory()
+    if _kept(rule, 0, branches) < branches:
+        losses = _look(forward, branches, case, objective, rule, context, outcome)
+        active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches), rule.tie)
+        if context.budget.is_over:
+            outcome.stop = "deadline"
+            return outcome
+    with SteadyThreads().step():  # on one thread, which no other work can hold up
+        adam = Adam(begin(active), rule.betas)
+    clock, threads = _Patience(rule.patience), SteadyThreads()
+    while True:
+        with threads.step():
+            judged = objective(forward(active), case)
+            outcome.see(judged, active, rule.solutions)
+            fraction = min(1.0, outcome.iterations / max(1, rule.iterations))
+            best = outcome.solutions[0].time_s if outcome.solutions else np.inf
+            context.progress(fraction, _describe(outcome.iterations, best))
+            stop = _stop(rule, context, outcome, best, bound_s, clock)
+            if stop is not None:
+                outcome.stop = stop
+                return outcome
+            rate = rule.rate(case, outcome.iterations, rule.iterations)
+            adam.step(adam.gradients(judged.loss.sum()), rate)
+        outcome.iterations += 1
+        losses = judged.loss.detach().tolist()
+        del judged  # and with it what the network kept for the backward pass
+        active = _lowest(losses, active, _kept(rule, outcome.iterations, len(active)), rule.tie)
+
+
+def _stop(
+    rule: OnlineRule,
+    context: Context,
+    outcome: Outcome,
+    best_s: float,
+    bound_s: float,
+    clock: _Patience,
+) -> str | None:
+    if best_s <= bound_s * (1 + OPTIMALITY_GAP):
+        return "bound"
+    if outcome.iterations >= rule.iterations + (0 if outcome.solutions else rule.overtime):
+        return "iterations"
+    if context.budget.is_over:
+        return "deadline"
+    return "progress" if clock.is_over(outcome.losses_m[-1], best_s) else None
+
+
+class _Patience:
+    """Counts iterations since the best loss or the best time last improved."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._loss_m = self._best_s = np.inf
+        self._idle = 0
+
+    def is_over(self, loss_m: float, best_s: float) -> bool:
+        """Told the newest figures, whether progress has ended."""
+        better = loss_m < self._loss_m * (1 - _GAIN) or best_s < self._best_s * (1 - _GAIN)
+        self._idle = 0 if better else self._idle + 1
+        if better:
+            self._loss_m, self._best_s = min(loss_m, self._loss_m), min(best_s, self._best_s)
+        return self._limit is not None and self._idle >= self._limit
+
+
+def _kept(rule: OnlineRule, iteration: int, now: int) -> int:
+    counts = [count for start, count in rule.keep if start <= iteration]
+    return min([now, *counts])
+
+
+@torch.no_grad()
+def _look(
+    forward: Forward,
+    branches: int,
+    case: Case,
+    objective: Objective,
+    rule: OnlineRule,
+    context: Context,
+    outcome: Outcome,
+) -> list[float]:
+    """The loss of every branch before any training; of the first ones if time runs out.
+
+    Nothing is kept for a backward pass, so one branch at a time needs the least memory.
+    """
+    losses: list[float] = []
+    threads = SteadyThreads()
+    for branch in range(branches):
+        with threads.step():
+            judged = objective(forward([branch]), case)
+        outcome.see(judged, [branch], rule.solutions)
+        losses.append(float(judged.loss[0]))
+        if context.budget.is_over:
+            break
+    outcome.losses_m.clear()
+    return losses
+
+
+def _lowest(losses: list[float], active: list[int], count: int, tie: float) -> list[int]:
+    """The `count` active branches with the lowest loss, in their order."""
+    if count >= len(active):
+        return active
+    lowest = min(losses)
+    order = np.argsort([max(loss, tie * lowest) for loss in losses], kind="stable")[:count]
+    return [active[row] for row in sorted(order.tolist())]
+
+
+def _describe(iterations: int, best_s: float) -> str:
+    best = f"best {best_s:.2f} s" if np.isfinite(best_s) else "not connected yet"
+    return f"iteration {iterations}: {best}"

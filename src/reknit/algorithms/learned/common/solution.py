@@ -1,0 +1,79 @@
+"""From the outputs of online iterations to one proposal that says how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.online import Outcome, Output
+from reknit.algorithms.learned.common.trim import trim
+from reknit.algorithms.protocols import Proposal
+from reknit.base.types import FloatArray, JsonDict
+from reknit.exact.demands.contraction import contract
+from reknit.plans.status import Status
+
+NO, OF_OUTPUT, OF_ORIGINAL = "no", "output", "original positions"
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    targets: FloatArray
+    time_s: float
+    contracted: str
+    output: Output | None
+
+
+def choose(
+    case: Case, outcome: Outcome, *, contraction: bool, trimming: bool, details: JsonDict
+) -> Proposal:
+    """The fastest connected candidate, or the output closest to one if there is none.
+
+    contraction     an output that is not connected is contracted just enough to be, and the
+                    contracted original positions are always a candidate.
+    trimming        every connected output ends where it reconnects the swarm.
+    """
+    found = [_Candidate(one.targets, one.time_s, NO, one) for one in outcome.solutions]
+    if trimming:
+        found = [_trimmed(case, one) for one in found]
+    own_s = min((one.time_s for one in found), default=None)
+    # Contraction moves everyone about one point, which a scenario with anchors rules out.
+    if contraction and not case.fixed.any():
+        found += _contracted(case, outcome, needed=not found)
+    facts = {
+        **details,
+        "iterations": outcome.iterations,
+        "stopped_by": outcome.stop,
+        "losses_m": [round(loss_m, 3) for loss_m in outcome.losses_m],
+        "network_time_s": own_s,
+    }
+    status = Status.DEADLINE if outcome.stop == "deadline" else None
+    if not found:
+        assert outcome.nearest is not None
+        facts |= {"contracted": NO, **_origin(outcome.nearest, details)}
+        return Proposal(outcome.nearest.targets, status, details=facts)
+    best = min(found, key=lambda one: one.time_s)
+    facts |= {"contracted": best.contracted, **_origin(best.output, details)}
+    return Proposal(best.targets, status, details=facts)
+
+
+def _trimmed(case: Case, one: _Candidate) -> _Candidate:
+    targets, time_s = trim(case.scenario, one.targets, one.time_s)
+    return _Candidate(targets, time_s, one.contracted, one.output)
+
+
+def _contracted(case: Case, outcome: Outcome, needed: bool) -> list[_Candidate]:
+    original = contract(case.scenario, case.scenario.survivor_positions)
+    made = [_Candidate(original, case.time_s(original), OF_ORIGINAL, None)]
+    if needed and outcome.nearest is not None:
+        targets = contract(case.scenario, outcome.nearest.targets)
+        made.append(_Candidate(targets, case.time_s(targets), OF_OUTPUT, outcome.nearest))
+    return made
+
+
+def _origin(output: Output | None, details: JsonDict) -> JsonDict:
+    """Which iteration and which branch (k*) the targets come from."""
+    if output is None:
+        return {"best_iteration": None, "best_branch": None}
+    hops = details.get("branches")
+    branch = hops[output.branch] if hops else output.branch
+    return {"best_iteration": output.iteration, "best_branch": branch}

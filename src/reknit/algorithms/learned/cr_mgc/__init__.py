@@ -1,0 +1,1 @@
+"""CR-MGC: graph convolution on an enlarged graph, from meta-learned weights."""

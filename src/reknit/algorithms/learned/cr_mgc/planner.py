@@ -1,0 +1,92 @@
+"""CR-MGC (Mou et al., 2022): graph convolution on an enlarged graph, from meta-learned weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch import Tensor
+
+from reknit.algorithms.learned.common.baseline import Baseline, Model
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.layers import (
+    ConvolutionStack,
+    as_tensor,
+    dropout_generator,
+)
+from reknit.algorithms.learned.cr_mgc.network import (
+    SHIPPED,
+    enlarged_kernel,
+    load_network,
+    random_network,
+    run_network,
+)
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter
+
+PRETRAINED, RANDOM = "pretrained", "random"
+
+
+@dataclass(frozen=True)
+class CrMgc(Baseline):
+    """Convolution over a graph enlarged until it is connected, trained online.
+
+        X^(l+1) = ReLU(S X^l W^l + b^l),   S = I - (0.99 / ||A||_inf) L,
+        A: survivors within d = d_min + enlargement (d_max - d_min)
+
+    with d_min the longest EMST edge of the survivors and d_max their largest distance; tanh
+    output scaled to the mission area.
+
+    Loss: ``lambda (N_s - 1) + max displacement`` in metres. The count has no gradient, and the
+    meta-learned first output is now and then not connected, from where training by the count
+    never connects it. So the gradient is that of the total excess over the EMST, the same as
+    in meta-learning; whether an output counts as a solution is decided by N_s alone.
+    ``connectivity="count", penalty=1000`` trains by the count.
+
+    weights         "pretrained": the meta-learned weights (see `pretrain`), one set for any
+                    number of survivors; "random" (drawn from the seed); or a weight file.
+    layers, hidden  of random weights or of the file: 8 layers of 500 features.
+    enlargement     0.25.
+
+    The other parameters are those of `Baseline`. Memory grows with the square of the number of
+    survivors, because the enlarged graph links a fixed share of all pairs.
+    """
+
+    iterations: int = 200
+    connectivity: str = "excess"
+    penalty: float = 2.0
+    weights: str | Path = PRETRAINED
+    enlargement: float = 0.25
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 <= self.enlargement <= 1.0:
+            raise InvalidParameter("enlargement", self.enlargement, "a number from 0 to 1")
+        _check_weights(self.weights)
+
+    def model(self, case: Case, context: Context) -> Model:
+        """The network on the enlarged graph."""
+        positions = case.scenario.survivor_positions
+        kernel = as_tensor(enlarged_kernel(positions, self.enlargement))
+        network = self.network(context.seed)
+        dropout = dropout_generator(self.dropout, context.seed)
+
+        def forward(active: Sequence[int]) -> Tensor:
+            return run_network(network, case.start, kernel, dropout)[None]
+
+        details = {"weights": str(self.weights)}
+        return Model(forward, list(network.parameters()), details=details)
+
+    def network(self, seed: int) -> ConvolutionStack:
+        """The network with the weights to begin from."""
+        if self.weights == RANDOM:
+            return random_network(seed, self.layers, self.hidden, self.dropout)
+        path = SHIPPED if self.weights == PRETRAINED else Path(self.weights)
+        return load_network(path, self.layers, self.hidden, self.dropout)
+
+
+def _check_weights(weights: object) -> None:
+    if not isinstance(weights, (str, Path)):
+        allowed = f"{PRETRAINED!r}, {RANDOM!r} or a file"
+        raise InvalidParameter("weights", weights, allowed)

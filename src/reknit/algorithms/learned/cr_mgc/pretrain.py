@@ -1,0 +1,212 @@
+"""Meta-learning of CR-MGC's first weights.
+
+Every step draws pairs of random split swarms with the same number of survivors. From the shared
+weights theta one plain gradient step on the support case gives ``theta' = theta - a grad L_s``;
+the gradient of the query case's loss at theta' moves theta by Adam (first-order MAML, Finn et
+al., 2017), at 1e-3, then 1e-4, then 1e-5. Losses are divided by the swarm's size, so that no
+case counts for more because it is larger.
+
+The count term has no gradient: trained with it alone, theta learns to leave everyone in place,
+a start that is not connected and that online training cannot repair. So the default here is the
+total excess over the EMST, which is zero exactly when the count term is; "count" can be chosen.
+
+A step depends on the seed and its number alone, and a checkpoint holds weights, optimiser and
+step, so a run that is killed and resumed ends with the weights of one that was not.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain, thinned
+from reknit.algorithms.learned.common.layers import ConvolutionStack, as_tensor
+from reknit.algorithms.learned.common.loss import LossRule, judge
+from reknit.algorithms.learned.common.weights import save_weights
+from reknit.algorithms.learned.cr_mgc.network import (
+    HIDDEN,
+    LAYERS,
+    enlarged_kernel,
+    random_network,
+    run_network,
+    tensor_shapes,
+)
+from reknit.base.errors import InvalidParameter, NoSplitFound
+from reknit.base.files import output_folder
+from reknit.base.progress import Progress, silent
+from reknit.base.types import JsonDict
+from reknit.swarm.generate import generate
+from reknit.swarm.scenario import Scenario
+
+_TRIES = 50
+
+
+@dataclass(frozen=True)
+class MetaRecipe:
+    """What decides the weights. The same recipe, versions and thread count give the same ones.
+
+    stages          (steps, Adam's rate) one after another.
+    batch           pairs of cases per step.
+    inner_rate      a, the size of the inner step.
+    survivors       from how many to how many, small numbers more often (uniform in log N_R).
+    damage          N_D / N, from and to.
+    solid_share     share of three-dimensional swarms.
+    connectivity    "excess" or "count", with `penalty`, `power` and `margin` as in `LossRule`.
+    """
+
+    seed: int = 1
+    layers: int = LAYERS
+    hidden: int = HIDDEN
+    enlargement: float = 0.25
+    stages: tuple[tuple[int, float], ...] = ((2000, 1e-3), (1500, 1e-4), (500, 1e-5))
+    batch: int = 4
+    inner_rate: float = 0.01
+    survivors: tuple[int, int] = (6, 120)
+    damage: tuple[float, float] = (0.3, 0.7)
+    solid_share: float = 0.15
+    connectivity: str = "excess"
+    penalty: float = 2.0
+    power: float | None = 12.0
+    margin: float = 0.05
+    checkpoint_every: int = 50
+
+    def __post_init__(self) -> None:
+        if not self.stages or any(steps < 1 or not rate > 0 for steps, rate in self.stages):
+            raise InvalidParameter("stages", self.stages, "pairs of steps and rates above 0")
+        for name in ("batch", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise InvalidParameter(name, getattr(self, name), "a whole number of at least 1")
+        if not 2 <= self.survivors[0] <= self.survivors[1]:
+            raise InvalidParameter("survivors", self.survivors, "2 or more, rising")
+        if not 0 < self.damage[0] <= self.damage[1] < 1:
+            raise InvalidParameter("damage", self.damage, "above 0, rising, below 1")
+        _ = self.loss
+
+    @property
+    def loss(self) -> LossRule:
+        """The loss that is meta-learned."""
+        return LossRule(self.connectivity, self.penalty, self.power, self.margin)
+
+    @property
+    def steps(self) -> int:
+        """Updates of the shared weights in all."""
+        return sum(steps for steps, _ in self.stages)
+
+    def rate(self, step: int) -> float:
+        """Adam's rate at a step."""
+        for steps, rate in self.stages:
+            if step < steps:
+                return rate
+            step -= steps
+        return self.stages[-1][1]
+
+    def pair(self, rng: np.random.Generator) -> tuple[Scenario, Scenario]:
+        """A support and a query case with the same number of survivors."""
+        low, high = self.survivors
+        survivors = round(math.exp(rng.uniform(math.log(low), math.log(high))))
+        dim = 3 if rng.random() < self.solid_share else 2
+        return self._draw(survivors, dim, rng), self._draw(survivors, dim, rng)
+
+    def _draw(self, survivors: int, dim: int, rng: np.random.Generator) -> Scenario:
+        for _ in range(_TRIES):
+            uavs = max(survivors + 1, round(survivors / (1.0 - rng.uniform(*self.damage))))
+            seed = int(rng.integers(1 << 62))
+            try:
+                return generate(uavs, uavs - survivors, seed, split=True, dim=dim)
+            except NoSplitFound:
+                continue
+        raise NoSplitFound(f"no split swarm in {_TRIES} draws; raise damage")
+
+
+def pretrain(
+    recipe: MetaRecipe,
+    out_dir: str | Path,
+    progress: Progress = silent,
+    *,
+    stop_after: int | None = None,
+) -> Path:
+    """Train, or go on training, in a folder; returns the path of the weights.
+
+    The folder holds ``checkpoint.safetensors`` on the way and the weights as they are, with
+    their manifest, whenever the run ends.
+
+    stop_after  return after so many steps, with a checkpoint to resume from.
+    """
+    folder = output_folder(Path(out_dir))
+    shapes = tensor_shapes(recipe.layers, recipe.hidden)
+    network = random_network(recipe.seed, recipe.layers, recipe.hidden)
+    state = Checkpoint.resume(folder, plain(recipe), shapes) or Checkpoint(
+        plain(recipe), {name: one.detach().clone() for name, one in network.named_parameters()}
+    )
+    optimizer = torch.optim.Adam(network.parameters(), lr=1.0, fused=True)
+    state.restore(optimizer, network)
+    started_s = time.perf_counter() - state.trained_s
+    last = recipe.steps if stop_after is None else min(recipe.steps, stop_after)
+    while state.step < last:
+        for group in optimizer.param_groups:
+            group["lr"] = recipe.rate(state.step)
+        state.losses.append(_step(recipe, network, optimizer, state.step))
+        state.step += 1
+        progress(state.step / recipe.steps, f"step {state.step}: loss {state.losses[-1]:.3f}")
+        if state.step % recipe.checkpoint_every == 0 or state.step == last:
+            state.trained_s = time.perf_counter() - started_s
+            state.capture(optimizer, network)
+            state.save(folder)
+    path = folder / "meta.safetensors"
+    save_weights(path, {name: state.weights[name] for name in shapes}, _facts(state), "float16")
+    return path
+
+
+def _step(
+    recipe: MetaRecipe, network: ConvolutionStack, optimizer: torch.optim.Optimizer, step: int
+) -> float:
+    """One update of the shared weights; returns the mean query loss after the inner step."""
+    shared = list(network.parameters())
+    theta = [one.detach().clone() for one in shared]
+    total = [torch.zeros_like(one) for one in shared]
+    losses = []
+    for item in range(recipe.batch):
+        support, query = recipe.pair(np.random.default_rng([recipe.seed, step, item]))
+        inner = torch.autograd.grad(_loss(recipe, network, support), shared)
+        with torch.no_grad():
+            for one, gradient in zip(shared, inner, strict=True):
+                one.sub_(gradient, alpha=recipe.inner_rate)
+        loss = _loss(recipe, network, query)
+        losses.append(float(loss.detach()))
+        for sum_, gradient in zip(total, torch.autograd.grad(loss, shared), strict=True):
+            sum_.add_(gradient, alpha=1.0 / recipe.batch)
+        with torch.no_grad():
+            for one, value in zip(shared, theta, strict=True):
+                one.copy_(value)
+    for one, gradient in zip(shared, total, strict=True):
+        one.grad = gradient
+    optimizer.step()
+    return float(np.mean(losses))
+
+
+def _loss(recipe: MetaRecipe, network: ConvolutionStack, scenario: Scenario) -> Tensor:
+    """The loss of one case in units of the swarm's size."""
+    case = Case.of(scenario)
+    kernel = as_tensor(enlarged_kernel(scenario.survivor_positions, recipe.enlargement))
+    output = run_network(network, case.start, kernel)
+    return judge(output[None], case, recipe.loss).loss[0] / case.scale.size_m
+
+
+def _facts(state: Checkpoint) -> JsonDict:
+    return {
+        "planner": "cr-mgc",
+        "recipe": state.recipe,
+        "steps_trained": state.step,
+        "trained_s": round(state.trained_s, 1),
+        "threads": torch.get_num_threads(),
+        "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
+        "loss_curve": thinned(state.losses, points=50),
+    }

@@ -1,0 +1,1 @@
+"""DEMD: damage embedding, then multi-hop graph convolution."""

@@ -1,0 +1,193 @@
+"""DEMD: damage embedding and multi-hop convolution, balanced by GradNorm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor, nn
+from torch.nn import functional
+
+from reknit.algorithms.learned.common.baseline import Baseline, Model
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.gradnorm import GradNorm, gradient_norms
+from reknit.algorithms.learned.common.layers import (
+    ConvolutionStack,
+    as_tensor,
+    contracting_kernel,
+    drop,
+    dropout_generator,
+    fill,
+    layer_sizes,
+    without_values,
+)
+from reknit.algorithms.learned.common.loss import Judged, judge
+from reknit.algorithms.learned.common.online import OnlineRule
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import FloatArray, IntArray
+from reknit.network.hops import hops_within
+from reknit.network.links import adjacency, degrees
+from reknit.swarm.scenario import Scenario
+
+DEFAULT_HOPS = (4, 5, 6, 7, 8)
+
+
+@dataclass(frozen=True)
+class Demd(Baseline):
+    """Destroyed neighbours are embedded in the survivors' features; then k-hop convolutions.
+
+        X^1     = survivors' rows of ReLU(S_0 X_all W^0 + b^0),  S_0 on the original links
+        X^(l+1) = ReLU(S_k X^l W^l + b^l),  S_k on survivors at most k original hops apart
+        S       = I - (0.99 / ||A||_inf) L  for either graph
+
+    with tanh at the end, scaled to the mission area. The description names no kernel for the
+    first layer; it has the same one as the others.
+
+    Loss in metres: ``w_1 max displacement + w_2 |c - b| + penalty (N_s - 1)``, with c the
+    centroid of the output weighted by the degrees in its own radio network (equal weights
+    where nobody has a link), b the centre of the survivors' bounding box, and w balanced by
+    GradNorm over the last layer's weights.
+
+    hops                the k to try. Each has a network and a GradNorm of its own; the fastest
+                        connected output of all is kept.
+    keep                (from which iteration, how many of them go on), lowest loss first.
+    gradnorm_alpha      0.12.
+    gradnorm_rate       step of its weights.
+
+    The other parameters are those of `Baseline`.
+    """
+
+    learning_rate: float = 1e-3
+    iterations: int = 50
+    hops: tuple[int, ...] = DEFAULT_HOPS
+    keep: tuple[tuple[int, int], ...] = ()
+    gradnorm_alpha: float = 0.12
+    gradnorm_rate: float = 0.025
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole = all(isinstance(k, (int, np.integer)) and k >= 1 for k in self.hops)
+        if not (whole and 0 < len(self.hops) == len(set(self.hops))):
+            raise InvalidParameter("hops", self.hops, "different whole numbers of at least 1")
+        GradNorm(2, self.gradnorm_alpha, self.gradnorm_rate)
+
+    @property
+    def online(self) -> OnlineRule:
+        """The online iterations."""
+        return replace(super().online, keep=tuple(self.keep))
+
+    def model(self, case: Case, context: Context) -> Model:
+        """One network per k."""
+        scenario = case.scenario
+        context.progress(0.0, "counting hops")
+        embedding = as_tensor(embedding_kernel(scenario)) @ case.unit
+        kernels = [as_tensor(kernel) for kernel in hop_kernels(scenario, self.hops)]
+        generator = torch.Generator().manual_seed(context.seed)
+        networks = [DemdNetwork.make(self, scenario.dim, generator) for _ in self.hops]
+        dropout = dropout_generator(self.dropout, context.seed)
+        objective = Balanced(self, networks, case)
+
+        def forward(active: Sequence[int]) -> Tensor:
+            objective.active = tuple(active)
+            outputs = [networks[k](embedding, kernels[k], dropout) for k in active]
+            return torch.stack(outputs)
+
+        parameters = [one for network in networks for one in network.parameters()]
+        details = {"branches": [int(k) for k in self.hops]}
+        return Model(forward, parameters, objective, details, branches=len(networks))
+
+
+class DemdNetwork(nn.Module):
+    """The damage embedding's weights, then a stack of convolutions."""
+
+    def __init__(self, planner: Demd, dim: int) -> None:
+        super().__init__()
+        self.dropout = planner.dropout
+        first, *rest = layer_sizes(dim, planner.layers, planner.hidden)
+        self.embed = nn.Linear(*first)
+        self.stack = ConvolutionStack(rest, planner.dropout)
+
+    @staticmethod
+    def make(planner: Demd, dim: int, generator: torch.Generator) -> DemdNetwork:
+        """A network with the generator's next weights."""
+        network = without_values(lambda: DemdNetwork(planner, dim))
+        fill(network, generator)
+        assert isinstance(network, DemdNetwork)
+        return network
+
+    @property
+    def last_weight(self) -> Tensor:
+        """W of the last layer, which both losses share."""
+        return self.stack.linear_layers[-1].weight
+
+    def forward(
+        self, embedding: Tensor, kernel: Tensor, generator: torch.Generator | None
+    ) -> Tensor:
+        """Survivors' rows of ``S_0 X_all`` (n, dim) to targets (n, dim) in (-1, 1)."""
+        features = drop(functional.relu(self.embed(embedding)), self.dropout, generator)
+        output: Tensor = self.stack(features, kernel, generator)
+        return output
+
+
+class Balanced:
+    """DEMD's loss, with the state of each network's GradNorm."""
+
+    def __init__(self, planner: Demd, networks: Sequence[DemdNetwork], case: Case) -> None:
+        self.active: tuple[int, ...] = tuple(range(len(networks)))
+        self._rule = planner.loss
+        self._networks = networks
+        rate, alpha = planner.gradnorm_rate, planner.gradnorm_alpha
+        self._balance = [GradNorm(2, alpha, rate) for _ in networks]
+        start = case.scenario.survivor_positions
+        middle = (start.min(axis=0) + start.max(axis=0)) / 2.0
+        self._middle = case.scale.to_unit(middle)
+
+    def __call__(self, output: Tensor, case: Case) -> Judged:
+        judged = judge(output, case, self._rule)
+        size_m = case.scale.size_m
+        held = case.hold(output)
+        delay = torch.from_numpy(case.delay).float()
+        moved_m = ((held - case.start).norm(dim=2) * delay).amax(dim=1) * size_m
+        weights = np.stack([_degree_weights(one, case) for one in judged.targets])
+        centroid = (held * torch.from_numpy(weights)[:, :, None]).sum(dim=1)
+        off_m = (centroid - self._middle).norm(dim=1) * size_m
+        extra = []
+        for row, branch in enumerate(self.active):
+            parts = [moved_m[row], off_m[row]]
+            balance = self._balance[branch]
+            if output.requires_grad:
+                norms = gradient_norms(parts, self._networks[branch].last_weight)
+                balance.update(np.asarray([float(one.detach()) for one in parts]), norms)
+            own, off = balance.weights
+            # `judge` has counted the displacement once already.
+            extra.append((own - 1.0) * parts[0] + off * parts[1])
+        return replace(judged, loss=judged.loss + torch.stack(extra))
+
+
+def _degree_weights(targets: FloatArray, case: Case) -> FloatArray:
+    """Share of each UAV in the centroid."""
+    degree = degrees(targets, case.scenario.radio_range_m).astype(np.float32)
+    if degree.sum() == 0:
+        degree += 1.0
+    return np.asarray(degree / degree.sum())
+
+
+def embedding_kernel(scenario: Scenario) -> csr_array:
+    """S_0: the survivors' rows, the columns in the order survivors, destroyed."""
+    kernel = contracting_kernel(scenario.links, scenario.uavs)
+    order = np.concatenate([scenario.survivors, scenario.destroyed])
+    return csr_array(kernel[scenario.survivors][:, order])
+
+
+def hop_kernels(scenario: Scenario, hops: Sequence[int]) -> list[csr_array]:
+    """S_k of each k, on the survivors."""
+    within = hops_within(adjacency(scenario.links, scenario.uavs), max(hops))
+    near = within[scenario.survivors][:, scenario.survivors].tocoo()
+    upper = near.row < near.col
+    pairs: IntArray = np.stack([near.row[upper], near.col[upper]], axis=1).astype(np.int64)
+    count = near.data[upper] - 1
+    return [contracting_kernel(pairs[count <= k], len(scenario.survivors)) for k in hops]

@@ -1,0 +1,1 @@
+"""GAT: graph attention on the survivors' network."""

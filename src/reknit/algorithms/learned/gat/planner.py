@@ -1,0 +1,105 @@
+"""GAT: graph attention (GATv2, Brody et al., 2022), trained online on the survivors' network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from reknit.algorithms.learned.common.baseline import Baseline, Model
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.geometric import GATv2Conv
+from reknit.algorithms.learned.common.layers import (
+    drop,
+    dropout_generator,
+    fill,
+    without_values,
+)
+from reknit.algorithms.learned.gcn.planner import both_ways
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter
+from reknit.network.links import links
+
+_LAST_SHARE = 0.1
+"""The last layer's first weights, against Glorot's. Layer normalisation keeps features large, so
+that outputs would start all over the area; like this they start close to one point, as GCN's do."""
+
+
+@dataclass(frozen=True)
+class Gat(Baseline):
+    """The setting of `Gcn` with attention in place of a fixed kernel.
+
+        e_ij = a . LeakyReLU(W_t x_i + W_s x_j),   alpha_ij = softmax_j(e_ij),
+        x_i' = ||_heads sum_j alpha_ij W_s x_j + b,   j over the neighbours of i and i itself,
+
+    then layer normalisation, ReLU and dropout; the last layer averages its heads and ends in
+    tanh. The layers are torch_geometric's `GATv2Conv`. Loss and graph are those of `Gcn`.
+
+    layers, hidden, heads   6 layers of 4 heads with 500 features each, concatenated.
+    share_weights           W_s = W_t, which halves the weights and the time.
+    learning_rate           2e-5. The published rate of 0.01 moves the inputs of tanh, sums over
+                            2000 features, so far in its first steps that every output
+                            saturates in a corner of the area and no gradient is left.
+
+    The other parameters are those of `Baseline`.
+    """
+
+    layers: int = 6
+    learning_rate: float = 2e-5
+    iterations: int = 30
+    patience: int | None = 20
+    heads: int = 4
+    share_weights: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.heads, bool) or not isinstance(self.heads, int) or self.heads < 1:
+            raise InvalidParameter("heads", self.heads, "a whole number of at least 1")
+
+    def model(self, case: Case, context: Context) -> Model:
+        """The network on the survivors' links."""
+        scenario = case.scenario
+        edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
+        network = GatNetwork.make(self, scenario.dim, context.seed)
+        dropout = dropout_generator(self.dropout, context.seed)
+
+        def forward(active: Sequence[int]) -> Tensor:
+            output: Tensor = network(case.start, edges, dropout)
+            return output[None]
+
+        return Model(forward, list(network.parameters()))
+
+
+class GatNetwork(nn.Module):
+    """The network of `Gat`."""
+
+    def __init__(self, planner: Gat, dim: int) -> None:
+        super().__init__()
+        self.dropout = planner.dropout
+        wide = planner.hidden * planner.heads
+        shared = {"heads": planner.heads, "share_weights": planner.share_weights}
+        inputs = [dim, *[wide] * (planner.layers - 2)]
+        self.layers = nn.ModuleList(GATv2Conv(i, planner.hidden, **shared) for i in inputs)
+        self.norms = nn.ModuleList(nn.LayerNorm(wide) for _ in inputs)
+        self.last = GATv2Conv(wide, dim, concat=False, **shared)
+
+    @staticmethod
+    def make(planner: Gat, dim: int, seed: int) -> nn.Module:
+        """A network with the first weights of a seed."""
+        network = without_values(lambda: GatNetwork(planner, dim))
+        fill(network, torch.Generator().manual_seed(seed))
+        assert isinstance(network, GatNetwork)
+        with torch.no_grad():
+            for one in network.last.parameters():
+                one.mul_(_LAST_SHARE)
+        return network
+
+    def forward(self, features: Tensor, edges: Tensor, generator: torch.Generator | None) -> Tensor:
+        """(n, dim) positions to (n, dim) in (-1, 1)."""
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            features = functional.relu(norm(layer(features, edges)))
+            features = drop(features, self.dropout, generator)
+        return torch.tanh(self.last(features, edges))

@@ -1,0 +1,1 @@
+"""GCN: graph convolution on the survivors' network."""

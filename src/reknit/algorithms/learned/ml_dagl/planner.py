@@ -1,0 +1,204 @@
+"""ML-DAGL (Section IV): damage attention, dilated convolutions, online iterations, best kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torch import Tensor
+
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.layers import dropout_generator
+from reknit.algorithms.learned.common.loss import LossRule
+from reknit.algorithms.learned.common.online import OnlineRule, Outcome, iterate
+from reknit.algorithms.learned.common.solution import choose
+from reknit.algorithms.learned.ml_dagl.attention import (
+    DamageHops,
+    Kernel,
+    bipartite_kernel,
+    choose_hops,
+    mdag_blocks,
+    ordinary_kernel,
+)
+from reknit.algorithms.learned.ml_dagl.model import load_network, random_network, weight_file
+from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, PRESETS, Settings
+from reknit.algorithms.protocols import Proposal
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.exact.proof.bounds import lower_bound
+from reknit.swarm.scenario import Scenario
+
+_Part = TypeVar("_Part", Settings, LossRule, OnlineRule)
+
+PRETRAINED, RANDOM = "pretrained", "random"
+
+
+@dataclass(frozen=True)
+class MlDagl:
+    """The paper's planner. A parameter left at None is the preset's.
+
+    preset          "default", the best made of the architecture, or "paper", to the letter.
+    connectivity    "excess" or "count": the loss's connectivity term.
+    penalty         lambda, its weight: metres per sub-net ("count") or per metre ("excess").
+    epsilon         eps of the B-GCO: "uavs" (1/N), "norm", or a number.
+    branches        dilation sizes k, such as (3,) or (1, 2, 4); "rule" for 1 to K by eq. (K).
+    iterations      online iterations.
+    learning_rate   of the online iterations; in "default" relative to how far UAVs must move.
+    dropout         between residual blocks during online iterations.
+    gco             "bipartite" or "ordinary".
+    residual        whether blocks have their skip connection.
+    weights         "pretrained", "random" (drawn from the seed), or a weight file.
+    contraction     contract what is not connected, so that there is always a connected plan.
+    trimming        end the plan where it reconnects the swarm.
+    drop_branches   go on with the best branch only; otherwise all go on to the end.
+    awake_only      train without the units that answer to no UAV before training.
+
+    Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
+    plan's status says whether it happens to hold.
+    """
+
+    preset: str = "default"
+    connectivity: str | None = None
+    penalty: float | None = None
+    epsilon: str | float | None = None
+    branches: Sequence[int] | str | None = None
+    iterations: int | None = None
+    learning_rate: float | None = None
+    dropout: float | None = None
+    gco: str | None = None
+    residual: bool | None = None
+    weights: str | Path = PRETRAINED
+    contraction: bool | None = None
+    trimming: bool | None = None
+    drop_branches: bool | None = None
+    awake_only: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise UnknownName("preset", self.preset, PRESETS)
+        if not hasattr(self.weights, "__fspath__") and not hasattr(self.weights, "encode"):
+            allowed = f"{PRETRAINED!r}, {RANDOM!r} or a file"
+            raise InvalidParameter("weights", self.weights, allowed)
+        _ = self.settings
+
+    @property
+    def settings(self) -> Settings:
+        """The preset with this planner's own parameters in place."""
+        base = PRESETS[self.preset]
+        loss = base.loss
+        if self.connectivity not in (None, loss.connectivity):
+            # lambda is metres per sub-net in one term and metres per metre in the other.
+            weight = (PAPER if self.connectivity == "count" else DEFAULT).loss.weight
+            loss = replace(loss, weight=weight)
+        loss = _changed(loss, connectivity=self.connectivity, weight=self.penalty)
+        online = _changed(base.online, iterations=self.iterations, learning_rate=self.learning_rate)
+        if self.drop_branches is not None:
+            keep = (online.keep or DEFAULT.online.keep) if self.drop_branches else ()
+            online = replace(online, keep=keep)
+        changed = _changed(
+            replace(base, loss=loss, online=online),
+            epsilon=self.epsilon,
+            gco=self.gco,
+            residual=self.residual,
+            dropout=self.dropout,
+            contraction=self.contraction,
+            trimming=self.trimming,
+            awake_only=self.awake_only,
+        )
+        if self.iterations is not None:
+            changed = replace(changed, row_updates=None)
+        return replace(changed, branches=_branches(self.branches, base.branches))
+
+    def propose(self, scenario: Scenario, context: Context) -> Proposal:
+        """Targets for one scenario."""
+        settings = self.settings
+        case = Case.of(scenario)
+        rule = settings.online_for(scenario.uavs, len(scenario.survivors))
+        chosen, outcome = self.train(case, rule, context)
+        return choose(
+            case,
+            outcome,
+            contraction=settings.contraction,
+            trimming=settings.trimming and not context.budget.is_over,
+            details={"preset": self.preset, "branches": list(chosen)},
+        )
+
+    def train(
+        self, case: Case, rule: OnlineRule, context: Context
+    ) -> tuple[tuple[int, ...], Outcome]:
+        """The dilation sizes, and what their branches come to in the online iterations."""
+        settings = self.settings
+        context.progress(0.0, "counting hops")
+        hops = DamageHops.of(case.scenario)
+        chosen = choose_hops(hops, settings.branches)
+        network = self.network(case.scenario.dim, context.seed)
+        dropout = dropout_generator(settings.dropout, context.seed)
+        kernels: dict[tuple[int, ...], Kernel] = {}
+
+        def kernel(active: Sequence[int]) -> Kernel:
+            key = tuple(active)
+            if key not in kernels:
+                kernels.clear()
+                kernels[key] = _kernel(hops, [chosen[branch] for branch in active], settings)
+            return kernels[key]
+
+        def forward(active: Sequence[int]) -> Tensor:
+            output: Tensor = network(case.unit, kernel(active), dropout)
+            return output
+
+        def begin(active: Sequence[int]) -> Iterable[Tensor]:
+            if settings.awake_only:
+                network.leave_out_asleep(case.unit, kernel(active))
+            return network.parameters()
+
+        outcome = iterate(
+            forward,
+            begin,
+            len(chosen),
+            case,
+            settings.loss,
+            rule,
+            context,
+            lower_bound(case.scenario).bound_s,
+        )
+        return chosen, outcome
+
+    def network(self, dim: int, seed: int) -> Dgcn:
+        """The network with the weights to begin from."""
+        settings = self.settings
+        shape, residual, dropout = Shape(dim), settings.residual, settings.dropout
+        if self.weights == RANDOM:
+            return random_network(shape, seed, residual=residual, dropout=dropout)
+        shipped = self.weights == PRETRAINED
+        path = weight_file(self.preset, dim) if shipped else Path(self.weights)
+        if shipped and not path.exists():
+            allowed = "'default', or weights of your own: the paper has no 3-D swarms"
+            raise InvalidParameter("preset", self.preset, allowed)
+        return load_network(path, shape, residual=residual, dropout=dropout)
+
+
+def _kernel(hops: DamageHops, chosen: Sequence[int], settings: Settings) -> Kernel:
+    blocks = mdag_blocks(hops, chosen)
+    if settings.gco == "ordinary":
+        return ordinary_kernel(blocks)
+    return bipartite_kernel(blocks, settings.epsilon, settings.epsilon_share)
+
+
+def _branches(
+    given: Sequence[int] | str | None, preset: tuple[int, ...] | None
+) -> tuple[int, ...] | None:
+    if given is None:
+        return preset
+    if isinstance(given, str):
+        if given != "rule":
+            raise InvalidParameter("branches", given, "'rule' or whole numbers of at least 1")
+        return None
+    return tuple(given)
+
+
+def _changed(base: _Part, **values: Any) -> _Part:
+    """The dataclass with those values replaced that are given."""
+    return replace(base, **{name: value for name, value in values.items() if value is not None})

@@ -1,0 +1,185 @@
+"""Pre-training: weights from which a few online iterations give a good connected solution.
+
+Every step draws a batch of random scenarios (layout, size, damage and branch), lets each make
+`inner_iterations` online iterations of its own from the shared weights, and moves the shared
+weights a share of the way towards the mean of where the scenarios went (Reptile). So what is
+learned is what the planner does at run time: to be a short way from good solutions. Without
+inner iterations this is ordinary training by Adam, as the paper's.
+
+A step depends on the seed and its number alone, and a checkpoint holds weights, optimiser and
+step, so a run that is killed and resumed ends with the weights of one that was not.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain, thinned
+from reknit.algorithms.learned.common.loss import judge
+from reknit.algorithms.learned.common.weights import save_weights
+from reknit.algorithms.learned.ml_dagl.attention import (
+    DamageHops,
+    Kernel,
+    bipartite_kernel,
+    mdag_blocks,
+)
+from reknit.algorithms.learned.ml_dagl.model import tensor_shapes
+from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
+from reknit.algorithms.learned.ml_dagl.start import start_as_identity
+from reknit.algorithms.learned.ml_dagl.validation import Validation
+from reknit.base.files import output_folder
+from reknit.base.progress import Progress, silent
+from reknit.base.types import JsonDict
+from reknit.exact.proof.bounds import emst_bound
+
+_EASY_M = 30.0
+"""Added to a case's bound before its loss is divided by it, so that no case counts for too much."""
+
+
+def pretrain(
+    config: PretrainConfig,
+    out_dir: str | Path,
+    progress: Progress = silent,
+    *,
+    stop_after: int | None = None,
+) -> Path:
+    """Train, or go on training, in a folder; returns the path of the weights.
+
+    The folder holds ``checkpoint.safetensors`` on the way and in the end the weights with their
+    manifest, which also has the loss curve and the validation curve.
+
+    stop_after  return after so many steps, with a checkpoint to resume from.
+    """
+    folder = output_folder(Path(out_dir))
+    shapes = tensor_shapes(config.shape)
+    run = Checkpoint.resume(folder, plain(config), shapes) or _begin(config)
+    network = Dgcn(config.shape, residual=config.settings.residual, dropout=config.settings.dropout)
+    optimizer = _optimizer(config, network)
+    run.restore(optimizer, network)
+    validation = Validation.of(config) if config.validate_every else None
+    started_s = time.perf_counter() - run.trained_s
+    last = config.steps if stop_after is None else min(config.steps, stop_after)
+    while True:
+        due = validation is not None and run.step % config.validate_every == 0
+        if validation is not None and (due or run.step == config.steps):
+            run.record_validation(validation.look(network))
+        if run.step % config.checkpoint_every == 0 or run.step >= last:
+            run.trained_s = time.perf_counter() - started_s
+            run.capture(optimizer, network)
+            run.save(folder)
+        if run.step >= last:
+            break
+        for group in optimizer.param_groups:
+            group["lr"] = config.rate(run.step)
+        run.losses.append(_step(config, network, optimizer, run.step))
+        run.step += 1
+        progress(run.step / config.steps, f"step {run.step}: loss {run.losses[-1]:.3f}")
+    return export(run, folder)
+
+
+def export(run: Checkpoint, folder: Path) -> Path:
+    """Write the weights of a run, as they are now, with their manifest.
+
+    With ``export(Checkpoint.load(folder), elsewhere)`` also those of a run that goes on.
+    """
+    shape = Shape(**run.recipe["shape"])
+    path = folder / f"{run.recipe['preset']}-{shape.dim}d.safetensors"
+    weights = {name: run.weights[name] for name in tensor_shapes(shape)}
+    save_weights(path, weights, _facts(run))
+    return path
+
+
+def _begin(config: PretrainConfig) -> Checkpoint:
+    generator = torch.Generator().manual_seed(config.seed)
+    network = Dgcn(config.shape, generator=generator)
+    if config.start == "identity":
+        start_as_identity(network, generator)
+    return Checkpoint(
+        plain(config), {name: one.clone() for name, one in network.state_dict().items()}
+    )
+
+
+def _optimizer(config: PretrainConfig, network: Dgcn) -> torch.optim.Optimizer:
+    """Plain steps for Reptile, whose differences have the right size already; else Adam."""
+    if config.inner_iterations:
+        return torch.optim.SGD(network.parameters(), lr=1.0)
+    return torch.optim.Adam(network.parameters(), lr=1.0, fused=True)
+
+
+def _step(
+    config: PretrainConfig, network: Dgcn, optimizer: torch.optim.Optimizer, step: int
+) -> float:
+    """One update of the shared weights; returns the mean relative loss that was left."""
+    total = [torch.zeros_like(one) for one in network.parameters()]
+    losses = []
+    for item in range(config.batch):
+        rng = np.random.default_rng([config.seed, step, item])
+        losses.append(_learn(config, network, rng, total))
+    for one, direction in zip(network.parameters(), total, strict=True):
+        one.grad = direction / config.batch
+    optimizer.step()
+    return float(np.mean(losses))
+
+
+def _learn(
+    config: PretrainConfig, network: Dgcn, rng: np.random.Generator, total: list[Tensor]
+) -> float:
+    """Add what one scenario says to `total`; returns its last relative loss.
+
+    That is the way from its own weights back to the shared ones, or its gradient.
+    """
+    scenario = config.curriculum.draw(rng)
+    case = Case.of(scenario)
+    kernel = _draw_kernel(config, DamageHops.of(scenario), rng)
+    dropout = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
+    bound_m = float(scenario.max_speed_mps.max()) * emst_bound(scenario).bound_s
+    scale_m = bound_m + _EASY_M
+    rule, online = config.settings.loss, config.settings.online
+    if config.inner_iterations:
+        own = copy.deepcopy(network)
+        own_optimizer = torch.optim.Adam(own.parameters(), betas=online.betas, fused=True)
+        for number in range(config.inner_iterations):
+            for group in own_optimizer.param_groups:
+                group["lr"] = online.rate(case, number, config.inner_iterations)
+            own_optimizer.zero_grad()
+            judged = judge(own(case.unit, kernel, dropout), case, rule)
+            judged.loss.sum().backward()  # type: ignore[no-untyped-call]
+            own_optimizer.step()
+        for sum_, shared, moved in zip(total, network.parameters(), own.parameters(), strict=True):
+            sum_ += shared.detach() - moved.detach()
+    else:
+        judged = judge(network(case.unit, kernel, dropout), case, rule)
+        gradients = torch.autograd.grad(judged.loss.sum() / scale_m, list(network.parameters()))
+        for sum_, gradient in zip(total, gradients, strict=True):
+            sum_ += gradient
+    return float(judged.loss.detach().mean()) / scale_m
+
+
+def _draw_kernel(config: PretrainConfig, hops: DamageHops, rng: np.random.Generator) -> Kernel:
+    most = hops.branch_count
+    every = tuple(range(1, most + 1))
+    chosen = every if config.all_branches else (int(rng.integers(1, most + 1)),)
+    settings = config.settings
+    return bipartite_kernel(mdag_blocks(hops, chosen), settings.epsilon, settings.epsilon_share)
+
+
+def _facts(run: Checkpoint) -> JsonDict:
+    return {
+        "preset": run.recipe["preset"],
+        "recipe": run.recipe,
+        "steps_trained": run.step,
+        "trained_s": round(run.trained_s, 1),
+        "threads": torch.get_num_threads(),
+        "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
+        "loss_curve": thinned(run.losses),
+        "validation_curve": run.validations,
+    }

@@ -1,0 +1,119 @@
+"""The switches of ML-DAGL, checked, and its two presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reknit.algorithms.learned.common.loss import LossRule
+from reknit.algorithms.learned.common.online import OnlineRule
+from reknit.algorithms.learned.ml_dagl.attention import EPSILON_RULES
+from reknit.base.errors import InvalidParameter, UnknownName
+
+GCO = ("bipartite", "ordinary")
+_LEAST_ITERATIONS = 30
+_USUAL_UAVS, _UAVS_PER_ITERATION = 200, 32
+"""A larger swarm has more gaps to close: one iteration more for every so many UAVs."""
+
+_OVERTIME = 15
+"""Most swarms that are not connected by then lack very little."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides a plan but the weights, the case and the seed.
+
+    loss            the loss of eq. (loss1) or its relaxation.
+    online          the online iterations.
+    epsilon         eps of the B-GCO: "uavs" (1/N), "norm" (`epsilon_share` of the bound of
+                    Prop. 1, branch by branch), or a number.
+    branches        the dilation sizes k; None: 1 to K by eq. (K).
+    gco             "bipartite" (B-GCO) or "ordinary", for the ablation.
+    residual        the blocks' skip connections, for the ablation.
+    dropout         between blocks, also during online iterations.
+    contraction     contract what is not connected, with the contracted original positions
+                    always a candidate.
+    trimming        end the plan where it reconnects the swarm.
+    awake_only      train without the units that answer to no UAV before training: a quarter.
+    row_updates     N / 2 + N_R times the iterations are at most this, so that small swarms are
+                    done well and larger ones quickly, and a few survivors, who have far to go,
+                    get more; `_LEAST_ITERATIONS`, and more in swarms beyond 200, are made all
+                    the same, and up to `_OVERTIME` more while nothing is connected.
+    """
+
+    loss: LossRule
+    online: OnlineRule
+    epsilon: str | float = "uavs"
+    epsilon_share: float = 0.99
+    branches: tuple[int, ...] | None = None
+    gco: str = "bipartite"
+    residual: bool = True
+    dropout: float = 0.0
+    contraction: bool = True
+    trimming: bool = True
+    awake_only: bool = False
+    row_updates: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.gco not in GCO:
+            raise UnknownName("gco", self.gco, GCO)
+        if isinstance(self.epsilon, str):
+            if self.epsilon not in EPSILON_RULES:
+                raise UnknownName("epsilon", self.epsilon, EPSILON_RULES)
+        elif not (np.isfinite(self.epsilon) and self.epsilon > 0):
+            raise InvalidParameter("epsilon", self.epsilon, f"above 0, or one of {EPSILON_RULES}")
+        if not 0 < self.epsilon_share < 1:
+            raise InvalidParameter("epsilon_share", self.epsilon_share, "between 0 and 1")
+        if not 0 <= self.dropout < 1:
+            raise InvalidParameter("dropout", self.dropout, "at least 0 and below 1")
+        if self.branches is not None and not _are_hops(self.branches):
+            allowed = "None or different whole numbers of at least 1"
+            raise InvalidParameter("branches", self.branches, allowed)
+
+    def online_for(self, uavs: int, survivors: int) -> OnlineRule:
+        """The online iterations for a swarm of N UAVs of which N_R survived."""
+        if self.row_updates is None:
+            return self.online
+        least = _LEAST_ITERATIONS + max(0, uavs - _USUAL_UAVS) // _UAVS_PER_ITERATION
+        most = max(least, self.row_updates // (uavs // 2 + survivors))
+        iterations = min(self.online.iterations, most)
+        return replace(self.online, iterations=iterations, overtime=_OVERTIME)
+
+
+def _are_hops(branches: tuple[int, ...]) -> bool:
+    whole = all(isinstance(k, (int, np.integer)) and k >= 1 for k in branches)
+    return whole and 0 < len(branches) == len(set(branches))
+
+
+PAPER = Settings(
+    loss=LossRule(connectivity="count", weight=1000.0),
+    online=OnlineRule(iterations=50, learning_rate=1e-4),
+    epsilon="uavs",
+    dropout=0.1,
+    contraction=False,
+    trimming=False,
+)
+"""Section IV and Section V-A to the letter."""
+
+DEFAULT = Settings(
+    loss=LossRule(connectivity="excess", weight=1.0, power=10.0, margin=0.003),
+    online=OnlineRule(
+        iterations=60,
+        learning_rate=1e-3,
+        relative=True,
+        final_share=0.3,
+        betas=(0.8, 0.99),
+        keep=((0, 1),),
+        tie=1.2,
+        patience=25,
+        solutions=4,
+    ),
+    epsilon="norm",
+    epsilon_share=0.1,
+    awake_only=True,
+    row_updates=6_000,
+)
+"""The same network, made the most of."""
+
+PRESETS = {"default": DEFAULT, "paper": PAPER}

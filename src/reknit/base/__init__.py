@@ -1,0 +1,1 @@
+"""What every part needs and that needs none of them: errors, arrays, files, progress, budgets."""

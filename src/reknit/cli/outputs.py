@@ -1,0 +1,129 @@
+"""What `--out` writes: the scenario, the plan, the flight, the figures and the pictures."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from reknit.base.files import output_folder, replacing, write_text
+from reknit.base.progress import Progress, silent
+from reknit.base.types import FloatArray, JsonDict
+from reknit.flight.flight import Flight
+from reknit.plans.plan import Plan
+from reknit.recovery.runs import Run
+from reknit.swarm.files import save_scenario
+from reknit.swarm.scenario import Scenario
+
+
+def run_summary(run: Run) -> JsonDict:
+    """One run as plain values."""
+    plan = run.plan
+    return {
+        "planner": run.planner,
+        "compute_s": run.compute_s,
+        "plan": None if plan is None else plan_summary(plan),
+        "metrics": run.metrics.as_dict(),
+    }
+
+
+def plan_summary(plan: Plan) -> JsonDict:
+    """A plan's claims as plain values, without its targets."""
+    return {
+        "status": plan.status.value,
+        "recovery_time_s": plan.recovery_time_s,
+        "lower_bound_s": plan.lower_bound_s,
+        "gap": plan.gap if np.isfinite(plan.gap) else None,
+        "seed": plan.seed,
+        "parameters": plan.parameters,
+        "details": plan.details,
+    }
+
+
+def scenario_summary(scenario: Scenario) -> JsonDict:
+    """What a scenario is, in a few plain values."""
+    return {
+        "uavs": scenario.uavs,
+        "destroyed": len(scenario.destroyed),
+        "survivors": len(scenario.survivors),
+        "dim": scenario.dim,
+        "subnets": scenario.subnet_count,
+        "radio_range_m": scenario.radio_range_m,
+        "allowed_time_s": scenario.allowed_time_s,
+    }
+
+
+def save_run(
+    run: Run, folder: Path, *, animate: bool = True, progress: Progress = silent
+) -> list[Path]:
+    """Write everything about one run; returns the files in the order they were written."""
+    from reknit.viz.animation import save_animation
+    from reknit.viz.picture import recovery_figure, save_figure
+
+    output_folder(folder)
+    written = [folder / "scenario.json"]
+    save_scenario(run.scenario, written[0])
+    if run.plan is not None:
+        written.append(folder / "plan.json")
+        run.plan.save(written[-1])
+    written.append(save_flight(run.scenario, run.flight, folder))
+    written.append(folder / "metrics.json")
+    write_text(written[-1], json.dumps(run_summary(run), indent=1) + "\n")
+    progress(0.0, "drawing the picture")
+    written.append(folder / "recovery.png")
+    save_figure(recovery_figure(run), written[-1])
+    if animate:
+        written.append(folder / "recovery.gif")
+        save_animation(run.scenario, run.flight, written[-1], progress)
+    return written
+
+
+def save_comparison(runs: Sequence[Run], lower_bound_s: float, folder: Path) -> list[Path]:
+    """Write the scenario, all figures and the picture of a comparison."""
+    from reknit.viz.comparison import comparison_figure
+    from reknit.viz.picture import save_figure
+
+    output_folder(folder)
+    scenario, table, picture = (
+        folder / name for name in ("scenario.json", "comparison.json", "comparison.png")
+    )
+    save_scenario(runs[0].scenario, scenario)
+    write_text(table, json.dumps([run_summary(run) for run in runs], indent=1) + "\n")
+    save_figure(comparison_figure(runs, lower_bound_s), picture)
+    return [scenario, table, picture]
+
+
+def save_flight(scenario: Scenario, flight: Flight, folder: Path) -> Path:
+    """The flight as a long table (time_s, uav_id, x_m, y_m[, z_m]).
+
+    Parquet where pyarrow is installed (the `study` extra), otherwise CSV.
+    """
+    names = ["time_s", "uav_id", "x_m", "y_m", "z_m"][: 2 + scenario.dim]
+    columns = _long_columns(scenario, flight)
+    if find_spec("pyarrow") is not None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = folder / "flight.parquet"
+        with replacing(path) as temporary:
+            pq.write_table(pa.table(dict(zip(names, columns, strict=True))), temporary)
+        return path
+    path = folder / "flight.csv"
+    with replacing(path) as temporary, temporary.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
+    return path
+
+
+def _long_columns(scenario: Scenario, flight: Flight) -> list[FloatArray]:
+    frames, survivors, dim = flight.positions.shape
+    return [
+        np.repeat(flight.times_s, survivors),
+        np.tile(scenario.survivors, frames),
+        *(np.ascontiguousarray(flight.positions[:, :, axis]).ravel() for axis in range(dim)),
+    ]

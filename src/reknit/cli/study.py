@@ -1,0 +1,241 @@
+"""`reknit study`: run experiments, report them, list them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from reknit.study.runner import Summary
+    from reknit.study.spec import Study
+
+study_app = typer.Typer(
+    help="The paper's experiments and one's own: run, resume, report.", no_args_is_help=True
+)
+
+Name = Annotated[str, typer.Argument(help="A built-in study, a .toml file, or 'all'.")]
+Profile = Annotated[str, typer.Option(help="quick (fewer runs) or paper (all of them).")]
+Results = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@study_app.command("run", epilog="Example: reknit study run scalability --profile quick")
+def run(
+    name: Name,
+    profile: Profile = "quick",
+    out: Results = Path("results"),
+    engine: Annotated[str, typer.Option(help="joblib (this machine) or ray.")] = "joblib",
+    address: Annotated[
+        str | None, typer.Option(help="Of a Ray cluster; without, a local one is started.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time. Default: one per core.")
+    ] = None,
+    planner: Annotated[
+        str | None, typer.Option(help="These planners instead of the study's, with commas.")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed ones again.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a study, or what is left of it: stopped at any moment, it goes on from there."""
+    from reknit.cli import console
+    from reknit.study.runner import run_study
+    from reknit.study.store import StoreRefused
+
+    studies = _studies(name, planner)
+    done: dict[str, Summary] = {}
+    refused: dict[str, str] = {}
+    for study in studies:
+        try:
+            with console.progress_bar(quiet=as_json, lines=True) as progress:
+                done[study.name] = run_study(
+                    study,
+                    _store(out, study.name, profile),
+                    profile=profile,
+                    engine=engine,
+                    workers=workers,
+                    address=address,
+                    retry=retry,
+                    progress=progress,
+                )
+        except StoreRefused as error:
+            # The store of one study says nothing about those of the others.
+            if len(studies) == 1:
+                raise
+            refused[study.name] = str(error)
+            continue
+        if as_json:
+            told = {"study": study.name, **asdict(done[study.name])}
+            sys.stdout.write(json.dumps(told) + "\n")
+        else:
+            console.out.print(_in_words(study.name, done[study.name]))
+    if not as_json:
+        words = [name, "--profile", profile, *(["--planner", planner] if planner else [])]
+        words += ["--out", str(out)] if out != Path("results") else []
+        console.out.print(f"See them: reknit study report {' '.join(words)}", soft_wrap=True)
+    if len(studies) > 1 and not as_json:
+        console.out.print(_altogether(done))
+    for study_name, reason in refused.items():
+        sys.stderr.write(f"reknit: {study_name}: not run: {reason}\n")
+    if refused:
+        raise typer.Exit(2)
+
+
+@study_app.command("report", epilog="Example: reknit study report scalability --export")
+def report(
+    name: Name,
+    profile: Profile = "quick",
+    out: Results = Path("results"),
+    to: Annotated[
+        Path | None, typer.Option(help="Folder for the report. Default: beside the results.")
+    ] = None,
+    planner: Annotated[str | None, typer.Option(help="As given to 'study run', if it was.")] = None,
+    export: Annotated[bool, typer.Option("--export", help="All runs as Parquet too.")] = False,
+) -> None:
+    """Write figures, tables and an HTML page from what has been run so far."""
+    from reknit.cli import console
+    from reknit.study.overview import write_overview
+    from reknit.study.report import pictures_in, write_report
+    from reknit.study.store import StoreRefused
+
+    studies = _studies(name, planner)
+    pages = []
+    refused: dict[str, str] = {}
+
+    def folder_of(study: Study) -> Path:
+        return (to or out) / f"{study.name}-{profile}"
+
+    with console.progress_bar() as progress:
+        for study in studies:
+            store = _store(out, study.name, profile)
+            try:
+                files = write_report(
+                    study,
+                    store,
+                    folder_of(study),
+                    profile=profile,
+                    export=export,
+                    progress=progress,
+                )
+            except StoreRefused as error:
+                if len(studies) == 1:
+                    raise
+                refused[study.name] = str(error)
+                continue
+            pages.append(files[0])
+    for page in pages:
+        console.out.print(f"Open {page} in a browser.", soft_wrap=True)
+    if len(studies) > 1 and pages:
+        overview = (to or out) / "results.md"
+        write_overview(
+            studies,
+            lambda study: _store(out, study.name, profile),
+            overview,
+            lambda study: pictures_in(study, folder_of(study)),
+        )
+        console.out.print(f"All in one: {overview}", soft_wrap=True)
+    for study_name, reason in refused.items():
+        sys.stderr.write(f"reknit: {study_name}: no report: {reason}\n")
+    if refused:
+        raise typer.Exit(2)
+
+
+@study_app.command("list", epilog="Example: reknit study list")
+def list_studies(as_json: Json = False) -> None:
+    """The built-in studies and how many runs each profile has."""
+    from reknit.study.spec import built_in_studies, load_study
+
+    studies = [load_study(name) for name in built_in_studies()]
+    if as_json:
+        rows = [{"name": study.name, "title": study.title} for study in studies]
+        sys.stdout.write(json.dumps({"studies": rows}) + "\n")
+        return
+    from rich.table import Table
+
+    from reknit.cli.console import out
+
+    table = Table()
+    for column in ("study", "what it shows", "quick", "paper"):
+        table.add_column(column, justify="right" if column in ("quick", "paper") else "left")
+    for study in studies:
+        counts = (str(len(study.tasks(profile))) for profile in ("quick", "paper"))
+        table.add_row(study.name, study.title, *counts)
+    out.print(table)
+
+
+@study_app.command("submit", epilog="Example: reknit study submit paper-200-half plan.json")
+def submit_plan(
+    name: Annotated[str, typer.Argument(help="An instance of the library.")],
+    plan: Annotated[Path, typer.Argument(help="A plan.json for it.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of best plans. Default: the package's own.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Verify a plan for a library instance; keep it if it is faster or its bound is higher."""
+    from reknit.plans.plan import Plan
+    from reknit.study.library.instances import BEST, submit
+
+    verdict = submit(name, Plan.load(plan), out or BEST)
+    best = verdict.plan
+    if as_json:
+        told = {
+            "instance": name,
+            "faster": verdict.faster,
+            "tighter": verdict.tighter,
+            "recovery_time_s": best.recovery_time_s,
+            "lower_bound_s": best.lower_bound_s,
+        }
+        sys.stdout.write(json.dumps(told) + "\n")
+        return
+    from reknit.cli.console import out as console
+
+    news = [
+        word
+        for word, true in (("a faster plan", verdict.faster), ("a better bound", verdict.tighter))
+        if true
+    ]
+    console.print(
+        f"{name}: verified; {' and '.join(news) or 'no better than what is known'}. "
+        f"Best known {best.recovery_time_s:.4f} s, proven bound {best.lower_bound_s:.4f} s."
+    )
+
+
+def _in_words(name: str, summary: Summary) -> str:
+    failed = f", {summary.failed} of all failed" if summary.failed else ""
+    return (
+        f"{name}: {summary.total} runs, {summary.before} done before, {summary.now} now{failed}."
+        + (f"\n  first failure: {summary.first_failure}" if summary.first_failure else "")
+    )
+
+
+def _altogether(done: dict[str, Summary]) -> str:
+    """What all studies came to, with the names of those in which runs failed."""
+    runs = sum(summary.total for summary in done.values())
+    failed = {name: one.failed for name, one in done.items() if one.failed}
+    told = ", ".join(f"{count} of {name}" for name, count in failed.items())
+    end = f"failed: {told}; --retry runs them again." if failed else "none failed."
+    return f"{len(done)} studies, {runs} runs, {end}"
+
+
+def _studies(name: str, planners: str | None) -> list[Study]:
+    """The study of this name, or all built-in ones for `all`; with other planners if given."""
+    from reknit.algorithms.registry import build
+    from reknit.study.spec import built_in_studies, load_study
+
+    studies = [load_study(one) for one in (built_in_studies() if name == "all" else [name])]
+    if planners is None:
+        return studies
+    names = [part.strip() for part in planners.split(",")]
+    for one in names:
+        build(one, {})
+    return [study.with_planners(names) for study in studies]
+
+
+def _store(folder: Path, name: str, profile: str) -> Path:
+    return folder / f"{name}-{profile}.duckdb"

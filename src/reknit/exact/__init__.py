@@ -1,0 +1,1 @@
+"""The exact method: cone programs, a search over trees, proofs of bounds."""

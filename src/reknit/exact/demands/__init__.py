@@ -1,0 +1,1 @@
+"""What the exact method does about demands beyond connected links."""

@@ -1,0 +1,122 @@
+"""Links for a 2-connected result: no single further loss splits the swarm."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.csgraph import breadth_first_order
+from scipy.spatial import cKDTree
+
+from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.network.cuts import cut_nodes_and_bridges
+from reknit.network.emst import emst, longest_edge_m
+from reknit.network.links import adjacency, components, lengths
+
+_TESTS = 300
+_TESTS_BY_SIZE = 25_000
+"""Links whose removal is tried, longest first; fewer in large swarms, where each try takes long."""
+
+
+def is_biconnected(links: IntArray, nodes: int) -> bool:
+    """Whether the links connect all nodes and stay so without any one of them."""
+    if len(links) < nodes - 1 or components(links, nodes).max(initial=0) > 0:
+        return False
+    return nodes <= 2 or len(cut_nodes_and_bridges(links, nodes)[0]) == 0
+
+
+def biconnecting_range_m(positions: FloatArray) -> float:
+    """The smallest range at which the positions form a 2-connected network."""
+    return float(lengths(positions, sparse_links(positions, np.empty((0, 2), np.int64), 0)).max())
+
+
+def sparse_links(positions: FloatArray, banned: IntArray, tests: int = _TESTS) -> IntArray:
+    """Links of a 2-connected network that is as short as can be in its longest link, less
+    (up to so many) long links that it can do without.
+    """
+    nodes = len(positions)
+    pairs = _sorted_pairs(positions, banned)
+    low, high = nodes - 1, len(pairs)
+    while low < high:
+        middle = (low + high) // 2
+        if is_biconnected(pairs[:middle], nodes):
+            high = middle
+        else:
+            low = middle + 1
+    kept = pairs[:high]
+    place = high - 1
+    tests = min(tests, _TESTS_BY_SIZE // nodes)
+    while place >= 0 and tests > 0 and len(kept) > nodes:
+        without = np.delete(kept, place, axis=0)
+        if is_biconnected(without, nodes):
+            kept = without
+        place -= 1
+        tests -= 1
+    return np.asarray(kept)
+
+
+def patched_links(positions: FloatArray, range_m: float) -> IntArray:
+    """Links of a 2-connected network for large swarms: what holds at the range, thinned out, and
+    for every UAV whose loss would split it the shortest links around that UAV.
+    """
+    nodes = len(positions)
+    reach_m = 2.0 * max(range_m, longest_edge_m(positions))
+    pairs = _sorted_within(positions, reach_m)
+    near = pairs[lengths(positions, pairs) <= range_m]
+    held = np.unique(np.concatenate([near, emst(positions)]), axis=0)
+    added = np.empty((0, 2), dtype=np.int64)
+    for lost in cut_nodes_and_bridges(held, nodes)[0].tolist():
+        while True:
+            links = np.concatenate([held, added])
+            label = components(links[(links != lost).all(axis=1)], nodes)
+            label[lost] = -1
+            if len(np.unique(label)) == 2:
+                break
+            useful = (pairs != lost).all(axis=1) & (label[pairs[:, 0]] != label[pairs[:, 1]])
+            if useful.any():
+                added = np.concatenate([added, pairs[[int(useful.argmax())]]])
+            else:
+                reach_m *= 1.5
+                pairs = _sorted_within(positions, reach_m)
+    first = _breadth_first(held, nodes)
+    rest = held[~_among(held, first, nodes)]
+    thin = np.concatenate([first, _breadth_first(rest, nodes), added])
+    return np.unique(thin, axis=0)
+
+
+def _breadth_first(links: IntArray, nodes: int) -> IntArray:
+    """A spanning forest in breadth-first order; two of them in a row keep 2-connectivity."""
+    graph = adjacency(links, nodes)
+    label = components(links, nodes)
+    parts = []
+    for root in np.unique(label, return_index=True)[1].tolist():
+        order, before = breadth_first_order(graph, root, directed=False)
+        parts.append(np.stack([before[order[1:]], order[1:]], axis=1).astype(np.int64))
+    return np.sort(np.concatenate(parts), axis=1)
+
+
+def _among(links: IntArray, others: IntArray, nodes: int) -> BoolArray:
+    key = links[:, 0] * nodes + links[:, 1]
+    return np.asarray(np.isin(key, others[:, 0] * nodes + others[:, 1]))
+
+
+def _sorted_within(positions: FloatArray, reach_m: float) -> IntArray:
+    pairs = np.sort(cKDTree(positions).query_pairs(reach_m, output_type="ndarray"), axis=1)
+    pairs = pairs.astype(np.int64)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], lengths(positions, pairs)))
+    return np.asarray(pairs[order])
+
+
+def _sorted_pairs(positions: FloatArray, banned: IntArray) -> IntArray:
+    """Pairs from the shortest up, enough of them to be 2-connected, without the banned ones."""
+    nodes = len(positions)
+    tree = cKDTree(positions)
+    reach_m = max(longest_edge_m(positions), 1e-9)
+    while True:
+        reach_m *= 1.25
+        pairs = tree.query_pairs(reach_m, output_type="ndarray").astype(np.int64)
+        if len(banned):
+            key = pairs[:, 0] * nodes + pairs[:, 1]
+            pairs = pairs[~np.isin(key, banned[:, 0] * nodes + banned[:, 1])]
+        everything = len(pairs) >= nodes * (nodes - 1) // 2 - len(banned)
+        if everything or is_biconnected(pairs, nodes):
+            order = np.lexsort((pairs[:, 1], pairs[:, 0], lengths(positions, pairs)))
+            return np.asarray(pairs[order])

@@ -1,0 +1,93 @@
+"""Plans that need no search, for when there is no time or nothing else is found.
+
+Without anchors and separation: the contraction (about the only anchor, if there is one). With
+several anchors that are linked to one another: everybody else flies into range of the nearest.
+With a separation: a lattice.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from reknit.base.geometry import enclosing_ball_centre
+from reknit.base.types import FloatArray
+from reknit.exact.demands.biconnected import biconnecting_range_m
+from reknit.exact.demands.contraction import contract
+from reknit.network.emst import longest_edge_m
+from reknit.plans.checker.claims import demand_faults
+from reknit.swarm.scenario import Scenario
+
+_HAIR = 1.0 - 1e-12
+
+
+def fallback_targets(scenario: Scenario) -> FloatArray | None:
+    """Targets that meet the demands, the first kind that does; None if none does."""
+    start = scenario.survivor_positions
+    anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
+    kinds = (_contracted, _lattice) if len(anchored) < 2 else (_gathered,)
+    for kind in kinds:
+        targets = kind(scenario, start)
+        if not demand_faults(scenario, targets):
+            return targets
+    return None
+
+
+def _contracted(scenario: Scenario, start: FloatArray) -> FloatArray:
+    """Everybody moves towards one point by the same factor."""
+    anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
+    if scenario.connectivity == 1 and len(anchored) == 0:
+        return contract(scenario, start)
+    if scenario.connectivity == 2 and len(start) > 2:
+        reach_m = biconnecting_range_m(start)
+    else:
+        reach_m = longest_edge_m(start)
+    factor = min(1.0, scenario.planning_range_m / max(reach_m, 1e-300)) * _HAIR
+    centre = start[anchored[0]] if len(anchored) else enclosing_ball_centre(start)
+    return np.asarray(centre + factor * (start - centre))
+
+
+def _gathered(scenario: Scenario, start: FloatArray) -> FloatArray:
+    """Everybody else flies straight into range of the nearest anchor."""
+    anchored = scenario.survivor_speeds_mps == 0.0
+    distance, index = cKDTree(start[anchored]).query(start, k=1)
+    anchor = start[anchored][index]
+    reach_m = scenario.planning_range_m * _HAIR
+    factor = np.minimum(1.0, reach_m / np.maximum(distance, 1e-300))
+    targets = anchor + factor[:, None] * (start - anchor)
+    targets[anchored | (distance <= reach_m)] = start[anchored | (distance <= reach_m)]
+    return np.asarray(targets)
+
+
+def _lattice(scenario: Scenario, start: FloatArray) -> FloatArray:
+    """A square lattice, or a ring where the separation leaves no room for diagonals."""
+    count = len(start)
+    range_m, gap_m = scenario.planning_range_m, scenario.min_separation_m
+    centre = start.mean(axis=0)
+    flat = np.tile(centre, (count, 1))
+    if gap_m <= 0.7 * range_m:
+        columns = max(1, math.isqrt(count))
+        pitch_m = 0.7 * range_m
+        by_x = np.argsort(start[:, 0], kind="stable")
+        rows = math.ceil(count / columns)
+        cell = np.arange(count)
+        place = np.stack([cell // rows, cell % rows], axis=1).astype(np.float64)
+        for column in range(math.ceil(count / rows)):
+            part = by_x[column * rows : (column + 1) * rows]
+            by_x[column * rows : (column + 1) * rows] = part[np.argsort(start[part, 1])]
+        flat[by_x, :2] = centre[:2] + pitch_m * (place - place.mean(axis=0))
+    else:
+        pitch_m = 0.5 * (gap_m + range_m)
+        radius_m = pitch_m / (2.0 * math.sin(math.pi / count)) if count > 2 else pitch_m / 2.0
+        offset = start - centre
+        order = np.argsort(np.arctan2(offset[:, 1], offset[:, 0]), kind="stable")
+        angle = 2.0 * math.pi * np.arange(count) / count
+        ring = radius_m * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        flat[order, :2] = centre[:2] + ring
+    anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
+    if len(anchored):  # one anchor: the whole lattice is moved to it
+        flat += start[anchored[0]] - flat[anchored[0]]
+        flat[anchored[0]] = start[anchored[0]]
+    return flat

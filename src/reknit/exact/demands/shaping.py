@@ -1,0 +1,197 @@
+"""Plans under demands that are not convex: a smallest separation, a 2-connected result.
+
+Given positions that come close, the links they suggest and, for pairs too close, the direction in
+which they are apart are fixed; what remains is a cone program. Its solution suggests better links
+and directions, and so on: from positions that meet the demands every step does, too, and none is
+slower than the one before. Nothing here proves anything; the bounds do not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from reknit.base.types import FloatArray, IntArray
+from reknit.exact.demands.biconnected import patched_links, sparse_links
+from reknit.exact.model.cone import Apart, solve_apart
+from reknit.exact.model.problem import Problem
+from reknit.network.emst import emst
+from reknit.network.links import lengths
+from reknit.plans.checker.claims import demand_faults
+from reknit.swarm.scenario import Scenario
+
+_RANGE = 1.0 - 1e-8
+_GAP = 1.0 + 1e-7
+"""Margins for the solver's rounding; the result is held against the demands exactly."""
+
+_LONGER = 1e-6
+"""What the least total movement may take in time, so that the solver has room."""
+
+_ROUNDS = 40
+_LARGE = 300
+_FEW_ROUNDS = 4
+"""Choosing 2-connected links takes long in large swarms."""
+
+_PARTS = (0.4, 0.6, 0.75, 0.85, 0.92, 0.97)
+_NO_PAIRS = np.empty((0, 2), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Shaper:
+    """Turns positions that nearly meet the demands into ones that do, and improves them."""
+
+    scenario: Scenario
+    problem: Problem
+    rng: np.random.Generator
+    is_over: Callable[[], bool]
+    bound_s: float
+
+    def best(self, starts: list[FloatArray], effort: int) -> FloatArray | None:
+        """The quickest targets found from any of the given positions."""
+        found: list[tuple[float, FloatArray]] = []
+        for positions in starts:
+            if found and (self.is_over() or self._is_best(min(item[0] for item in found))):
+                break
+            shaped = self._improve(positions, _NO_PAIRS) or self._improve_slowly(positions)
+            if shaped is not None:
+                found.append(shaped)
+        if not found:
+            return None
+        time_s, targets = min(found, key=lambda item: item[0])
+        is_small = self.problem.count <= _LARGE
+        if self.scenario.connectivity == 2 and is_small and not self._is_best(time_s):
+            time_s, targets = self._swap(time_s, targets, effort)
+        return self._calm(time_s, targets)
+
+    def _improve(self, positions: FloatArray, banned: IntArray) -> tuple[float, FloatArray] | None:
+        """Links and directions from the positions, the cone program, and again while it helps."""
+        best: tuple[float, FloatArray] | None = None
+        large = self.scenario.connectivity == 2 and self.problem.count > _LARGE
+        for _ in range(_ROUNDS if not large else _FEW_ROUNDS):
+            shaped = self._shape(self._links(positions, banned), positions)
+            if shaped is None:
+                return best
+            if best is not None and shaped[0] > best[0] * (1.0 - 1e-6):
+                return best
+            best = shaped
+            positions = shaped[1]
+            if self.is_over() or self._is_best(shaped[0]):
+                return best
+        return best
+
+    def _improve_slowly(self, positions: FloatArray) -> tuple[float, FloatArray] | None:
+        """Let the separation grow bit by bit, with links from the positions reached so far."""
+        if self.scenario.min_separation_m == 0.0:
+            return None
+        for part in _PARTS:
+            links = self._links(positions, _NO_PAIRS)
+            shaped = self._shape(links, positions, part * self.scenario.min_separation_m)
+            if shaped is None:
+                return None
+            positions = shaped[1]
+        return self._improve(positions, _NO_PAIRS)
+
+    def _swap(self, time_s: float, targets: FloatArray, effort: int) -> tuple[float, FloatArray]:
+        """Do without one of the longest links at a time."""
+        tried = 0  # in cone programs; those of large swarms count for more
+        while tried < effort and not self._is_best(time_s):
+            links = self._links(targets, _NO_PAIRS)
+            start_m = lengths(self.problem.start, links)
+            for link in np.argsort(-start_m, kind="stable")[:12]:
+                tried += 4 + self.problem.count // 4
+                if self.is_over() or tried > effort:
+                    return time_s, targets
+                better = self._improve(targets, links[[link]])
+                if better is not None and better[0] < time_s * (1.0 - 1e-6):
+                    time_s, targets = better
+                    break
+            else:
+                return time_s, targets
+        return time_s, targets
+
+    def _links(self, positions: FloatArray, banned: IntArray) -> IntArray:
+        if self.scenario.connectivity == 2 and self.problem.count > 2:
+            if self.problem.count > _LARGE:
+                return patched_links(positions, self.problem.range_m)
+            return sparse_links(positions, banned)
+        return emst(positions)
+
+    def _shape(
+        self, links: IntArray, positions: FloatArray, gap_m: float | None = None
+    ) -> tuple[float, FloatArray] | None:
+        """The least time with these links, adding pairs to keep apart until none is too close."""
+        is_final = gap_m is None
+        gap_m = self.scenario.min_separation_m if gap_m is None else gap_m
+        pairs = _NO_PAIRS
+        for _ in range(_ROUNDS):
+            pairs = np.unique(np.concatenate([pairs, self._too_close(positions, gap_m)]), axis=0)
+            apart = Apart(pairs, self._directions(positions, pairs), gap_m * _GAP)
+            closest_m = self.problem.range_m * _RANGE
+            shift = solve_apart(self.problem, links, apart, closest_m, None)
+            if shift is None:
+                return None
+            positions = self.problem.start + shift
+            if len(self._too_close(positions, gap_m)) == 0:
+                if is_final and demand_faults(self.scenario, positions):
+                    return None
+                return self._time_s(positions), positions
+        return None
+
+    def _calm(self, time_s: float, targets: FloatArray) -> FloatArray:
+        """The least total movement with the links and directions of the targets found."""
+        links = self._links(targets, _NO_PAIRS)
+        pairs = self._near(targets, 1.5 * self.scenario.min_separation_m)
+        gap_m = self.scenario.min_separation_m * _GAP
+        closest_m = self.problem.range_m * _RANGE
+        for _ in range(_ROUNDS):
+            apart = Apart(pairs, self._directions(targets, pairs), gap_m)
+            limit_s = time_s * (1.0 + _LONGER)
+            shift = solve_apart(self.problem, links, apart, closest_m, limit_s)
+            if shift is None or self.is_over():
+                return targets
+            close = self._too_close(self.problem.start + shift, self.scenario.min_separation_m)
+            grown = np.unique(np.concatenate([pairs, close]), axis=0)
+            if len(grown) == len(pairs):
+                return self._stilled(shift, limit_s * (1.0 + _LONGER), targets)
+            pairs = grown
+        return targets
+
+    def _stilled(self, shift: FloatArray, limit_s: float, otherwise: FloatArray) -> FloatArray:
+        """The displacements with rounding of zero set to zero, if the demands are met so."""
+        still = np.sqrt((shift**2).sum(axis=1)) < 1e-6 * self.problem.range_m
+        for moves in (np.where(still[:, None], 0.0, shift), shift):
+            calm = self.problem.start + moves
+            if self._time_s(calm) <= limit_s and not demand_faults(self.scenario, calm):
+                return np.asarray(calm)
+        return otherwise
+
+    def _is_best(self, time_s: float) -> bool:
+        """Whether no plan is faster."""
+        return time_s <= self.bound_s * (1.0 + 1e-5)
+
+    def _time_s(self, positions: FloatArray) -> float:
+        size = np.sqrt(((positions - self.problem.start) ** 2).sum(axis=1))
+        speeds = self.problem.speeds
+        return float(np.divide(size, speeds, out=np.zeros_like(size), where=speeds > 0).max())
+
+    def _too_close(self, positions: FloatArray, gap_m: float) -> IntArray:
+        pairs = self._near(positions, gap_m)
+        return np.asarray(pairs[lengths(positions, pairs) < gap_m])
+
+    def _near(self, positions: FloatArray, distance_m: float) -> IntArray:
+        if distance_m <= 0.0:
+            return _NO_PAIRS
+        pairs = cKDTree(positions).query_pairs(distance_m, output_type="ndarray")
+        return np.asarray(np.sort(pairs.astype(np.int64), axis=1))
+
+    def _directions(self, positions: FloatArray, pairs: IntArray) -> FloatArray:
+        """Unit vectors from j to i; for pairs in one place as they started, else by chance."""
+        best = np.asarray(self.rng.standard_normal((len(pairs), positions.shape[1])))
+        for points in (self.problem.start, positions):
+            delta = points[pairs[:, 0]] - points[pairs[:, 1]]
+            size = np.sqrt((delta**2).sum(axis=1))
+            best = np.where((size > 1e-6 * self.problem.range_m)[:, None], delta, best)
+        return np.asarray(best / np.sqrt((best**2).sum(axis=1))[:, None])

@@ -1,0 +1,1 @@
+"""The problem (P1) of one scenario and its cone programs."""

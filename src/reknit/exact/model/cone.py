@@ -1,0 +1,213 @@
+"""The cone program on given links, with clarabel called directly.
+
+For links E that must hold, with displacements u_i = x_i - p_i:
+
+    minimise t   subject to   |u_i| <= v_i t,   |p_i + u_i - p_j - u_j| <= d   for ij in E.
+
+Its dual vectors y_e prove its value without a solver (`dual_time_s`): for any y, with z_i the
+signed sum of the y_e at node i,
+
+    t >= (sum_e y_e . (p_i - p_j) - d |y_e|) / sum_i v_i |z_i|.
+
+Links in different connected pieces have nothing to do with one another, so callers pass one
+piece at a time. Lengths are scaled by d and speeds by the fastest, which makes the solution
+independent of the units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.exact.model.problem import Problem
+from reknit.exact.model.program import Program
+from reknit.plans.certificate import Clash
+
+_USABLE = ("Solved", "AlmostSolved", "InsufficientProgress")
+"""Ends of the solver whose point is worth looking at; nothing is believed without a check."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The optimum on one set of links.
+
+    time_s   the optimum, infinite if the links cannot all hold; proved_s what the dual proves.
+    nodes    the survivors that the links touch, sorted; shift (m, dim) their displacements.
+    forces   (links, dim) the dual vectors y_e.
+    """
+
+    time_s: float
+    proved_s: float
+    nodes: IntArray
+    shift: FloatArray
+    forces: FloatArray
+
+
+def dual_time_s(problem: Problem, pairs: IntArray, forces: FloatArray) -> float:
+    """The time that any vectors y_e on links prove, by weak duality; 0 if they prove nothing."""
+    delta = problem.start[pairs[:, 0]] - problem.start[pairs[:, 1]]
+    pull = float((forces * delta).sum() - problem.range_m * np.sqrt((forces**2).sum(axis=1)).sum())
+    if pull <= 0.0:
+        return 0.0
+    nodes, index = np.unique(pairs, return_inverse=True)
+    index = index.reshape(pairs.shape)
+    z = np.zeros((len(nodes), forces.shape[1]))
+    np.add.at(z, index[:, 0], forces)
+    np.add.at(z, index[:, 1], -forces)
+    give = float((problem.speeds[nodes] * np.sqrt((z**2).sum(axis=1))).sum())
+    return pull / give if give > 0.0 else np.inf
+
+
+class Cones:
+    """Cone programs on pieces, each solved once."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.clashes: list[tuple[Clash, float]] = []  # learned, with the time each proves
+        self._known: dict[bytes, Solution] = {}
+
+    @property
+    def solved(self) -> int:
+        """How many were solved."""
+        return len(self._known)
+
+    def solve(self, pairs: IntArray, movable: BoolArray | None = None) -> tuple[Solution, bool]:
+        """The solution, and whether it had to be computed. By default everybody may move."""
+        still = None
+        if movable is not None and not movable[pairs].all():
+            still = ~movable[pairs]
+        key = pairs.tobytes() + (still.tobytes() if still is not None else b"")
+        known = self._known.get(key)
+        if known is not None:
+            return known, False
+        problem = self.problem
+        if still is not None and movable is not None:
+            speeds = np.where(movable, problem.speeds, 0.0)
+            problem = Problem(problem.start, speeds, problem.range_m)
+        solution = solve(problem, pairs)
+        self._known[key] = solution
+        return solution, True
+
+
+def solve(problem: Problem, pairs: IntArray) -> Solution:
+    """The least time in which all the given links can hold."""
+    nodes, index = np.unique(pairs, return_inverse=True)
+    index = index.reshape(pairs.shape)
+    delta = problem.start[pairs[:, 0]] - problem.start[pairs[:, 1]]
+    length = np.sqrt((delta**2).sum(axis=1))
+    if (length <= problem.range_m).all():
+        return Solution(0.0, 0.0, nodes, np.zeros((len(nodes), delta.shape[1])), 0.0 * delta)
+    speeds = problem.speeds[nodes]
+    if len(pairs) == 1:
+        return _one_link(problem, pairs, nodes, speeds, delta, length)
+    return _solve(problem, pairs, nodes, index, speeds, delta)
+
+
+def least_movement(
+    problem: Problem, pairs: IntArray, time_s: float, closest_m: float
+) -> tuple[IntArray, FloatArray]:
+    """Survivors and displacements of least total length with all links at most `closest_m` and
+    every flight at most `time_s`; not finite where the solver fails.
+    """
+    nodes, index = np.unique(pairs, return_inverse=True)
+    index = index.reshape(pairs.shape)
+    delta = (problem.start[pairs[:, 0]] - problem.start[pairs[:, 1]]) / problem.range_m
+    speeds = problem.speeds[nodes]
+    top = max(float(speeds.max()), 1e-300)
+    cone = Program(index, speeds / top, delta)
+    result = cone.least_movement(time_s * top / problem.range_m, closest_m / problem.range_m)
+    shift = np.zeros((len(nodes), delta.shape[1]))
+    if str(result.status) not in _USABLE:
+        return nodes, np.full_like(shift, np.nan)
+    x = np.asarray(result.x)[: len(cone.movers) * cone.dim]
+    shift[cone.movers] = x.reshape(-1, cone.dim) * problem.range_m
+    return nodes, shift
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Pairs kept at least `gap_m` apart along fixed unit vectors, ``n . (x_i - x_j) >= gap_m``.
+
+    A pair that does so is at least that far apart: the convex part of a demand that is not.
+    """
+
+    pairs: IntArray
+    normals: FloatArray
+    gap_m: float
+
+
+def solve_apart(
+    problem: Problem, links: IntArray, apart: Apart, closest_m: float, limit_s: float | None
+) -> FloatArray | None:
+    """(n, dim) displacements with all links at most `closest_m` and all pairs apart; None if there
+    are none. The least time, or the least total movement within `limit_s`, if given.
+    """
+    nodes, index = np.unique(np.concatenate([links, apart.pairs]), return_inverse=True)
+    index = index.reshape(-1, 2)
+    speeds = problem.speeds[nodes]
+    top = max(float(speeds.max()), 1e-300)
+    delta = problem.start[links[:, 0]] - problem.start[links[:, 1]]
+    program = Program(index[: len(links)], speeds / top, delta / closest_m)
+    offset = problem.start[apart.pairs[:, 0]] - problem.start[apart.pairs[:, 1]]
+    room = ((apart.normals * offset).sum(axis=1) - apart.gap_m) / closest_m
+    program.keep_apart(index[len(links) :], apart.normals, room)
+    if limit_s is None:
+        result = program.least_time()
+    else:
+        result = program.least_movement(limit_s * top / closest_m, 1.0)
+    if str(result.status) not in _USABLE:
+        return None
+    shift = np.zeros_like(problem.start)
+    x = np.asarray(result.x)[: len(program.movers) * program.dim]
+    shift[nodes[program.movers]] = x.reshape(-1, program.dim) * closest_m
+    return shift
+
+
+def _one_link(
+    problem: Problem,
+    pairs: IntArray,
+    nodes: IntArray,
+    speeds: FloatArray,
+    delta: FloatArray,
+    length: FloatArray,
+) -> Solution:
+    """Both ends fly straight at each other."""
+    total = float(speeds.sum())
+    unit = delta / length[:, None]
+    time_s = float(length[0] - problem.range_m) / total if total > 0.0 else np.inf
+    moves = np.zeros((2, delta.shape[1]))
+    if total > 0.0:
+        moves = np.stack([-speeds[0] * time_s * unit[0], speeds[1] * time_s * unit[0]])
+    return Solution(time_s, dual_time_s(problem, pairs, unit), nodes, moves, unit)
+
+
+def _solve(
+    problem: Problem,
+    pairs: IntArray,
+    nodes: IntArray,
+    index: IntArray,
+    speeds: FloatArray,
+    delta: FloatArray,
+) -> Solution:
+    dim = delta.shape[1]
+    top = float(speeds.max())
+    if top == 0.0:
+        top = 1.0
+    cone = Program(index, speeds / top, delta / problem.range_m)
+    result = cone.least_time()
+    z = np.asarray(result.z).reshape(-1, dim + 1)
+    forces = -z[len(cone.movers) :, 1:]
+    status = str(result.status)
+    if status not in _USABLE:
+        proved_s = dual_time_s(problem, pairs, forces)
+        impossible = "PrimalInfeasible" in status
+        return Solution(
+            np.inf, proved_s if impossible else 0.0, nodes, np.zeros((len(nodes), dim)), forces
+        )
+    x = np.asarray(result.x)
+    shift = np.zeros((len(nodes), dim))
+    shift[cone.movers] = x[:-1].reshape(-1, dim) * problem.range_m
+    time_s = float(x[-1]) * problem.range_m / top
+    return Solution(time_s, dual_time_s(problem, pairs, forces), nodes, shift, forces)

@@ -1,0 +1,119 @@
+"""Bounds that no plan can beat, each with a certificate for the checker.
+
+The EMST bound comes for nothing. A short search by cases (`branching`) about the links that
+decide the time of the EMST's cone program usually raises it to the optimum: links that are alone
+across a cut of the candidates must be used (the bridge bound), and cuts of two, three and more
+links are gone through case by case.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reknit.base.types import IntArray
+from reknit.exact.demands.feasibility import check_possible
+from reknit.exact.model.cone import Cones
+from reknit.exact.model.problem import Problem
+from reknit.exact.proof.certificates import case_certificate, cut_certificate
+from reknit.exact.search.improvement import State, improve
+from reknit.exact.search.settling import settle
+from reknit.network.links import lengths
+from reknit.plans.certificate import Certificate
+from reknit.plans.checker.proof import certified_bound_s
+from reknit.swarm.scenario import Scenario
+
+_EFFORT = 40
+"""Cone programs and cases that the bound of a scenario may take."""
+
+_LOSSES = 40_000
+"""Survivors whose loss is tried for the bound of a 2-connected result, times their number."""
+
+
+def lower_bound(scenario: Scenario) -> Certificate:
+    """The best bound known for a scenario, computed once and kept with it.
+
+    Raises `ImpossibleDemands` where no plan at all can meet the scenario's demands.
+    """
+    memo = scenario._memo
+    if "lower_bound" not in memo:
+        check_possible(scenario)
+        memo["lower_bound"] = _lower_bound(scenario)
+    bound: Certificate = memo["lower_bound"]
+    return bound
+
+
+def emst_bound(scenario: Scenario) -> Certificate:
+    """``(l - d) / (2 v_max)``, l the longest EMST edge of the survivors.
+
+    Across the cut that this edge closes every pair is at least l apart, and two UAVs approach
+    each other at no more than 2 v_max. With different speeds: the largest
+    ``max(0, |p_i - p_j| - d) / (v_i + v_j)`` in the tree that is minimal in it.
+    """
+    problem = Problem.of(scenario)
+    return cut_certificate(scenario, problem, quickest_s(problem))
+
+
+def quickest_s(problem: Problem) -> float:
+    """The time before which the candidate links cannot connect the survivors."""
+    return float(problem.closing_time_s(problem.first_tree).max(initial=0.0))
+
+
+def _lower_bound(scenario: Scenario) -> Certificate:
+    found = [_connecting(scenario, Problem.of(scenario), None)]
+    if scenario.connectivity == 2 and len(scenario.survivors) > 2:
+        lost = _worst_loss(Problem.of(scenario))
+        found.append(_connecting(scenario, Problem.of(scenario).without(lost), lost))
+    if scenario.min_separation_m > 0.0:
+        found.append(_parting(scenario))
+    return max(found, key=lambda certificate: certificate.bound_s)
+
+
+def _connecting(scenario: Scenario, problem: Problem, lost: int | None) -> Certificate:
+    floor_s = quickest_s(problem)
+    cheap = cut_certificate(scenario, problem, floor_s, lost)
+    if floor_s == 0.0:
+        return cheap
+    cones = Cones(problem)
+    state = State(settle(cones, problem.first_tree, floor_s), floor_s)
+    state = improve(cones, state, _EFFORT, lambda: False)
+    if state.case is None:
+        return cheap
+    proved = case_certificate(scenario, state.case.search, state.case.proof, lost)
+    return cheap if proved.bound_s <= cheap.bound_s else proved
+
+
+def _worst_loss(problem: Problem) -> int:
+    """The survivor without whom the others are farthest from connected."""
+    tree = problem.first_tree
+    rows = np.arange(problem.count)
+    most = max(4, _LOSSES // problem.count)
+    if problem.count > most:
+        # Only survivors that hold tree links together matter; the longest links come first.
+        order = np.argsort(-lengths(problem.start, tree), kind="stable")
+        degree = np.bincount(tree.ravel(), minlength=problem.count)
+        ends = tree[order].ravel()
+        first = np.sort(np.unique(ends, return_index=True)[1])
+        rows = ends[first]
+        rows = rows[degree[rows] > 1][:most]
+    times_s = [quickest_s(problem.without(int(row))) for row in rows]
+    return int(rows[int(np.argmax(times_s))])
+
+
+def _parting(scenario: Scenario) -> Certificate:
+    """UAVs closer than the demanded separation must part: ``(s - |p_i - p_j|) / (v_i + v_j)``."""
+    problem = Problem.of(scenario)
+    pairs = _closer_than(problem, scenario.min_separation_m)
+    best = Certificate.trivial()
+    if len(pairs):
+        speed = problem.speeds[pairs].sum(axis=1)
+        lack_m = scenario.min_separation_m - lengths(problem.start, pairs)
+        pair = pairs[int(np.argmax(lack_m / speed))]
+        apart = (int(pair[0]), int(pair[1]))
+        bare = Certificate(0.0, 0.0, np.empty((0, 2), dtype=np.int64), apart=apart)
+        best = Certificate(certified_bound_s(bare, scenario), 0.0, bare.cases, apart=apart)
+    return best
+
+
+def _closer_than(problem: Problem, distance_m: float) -> IntArray:
+    pairs = problem.pairs_within(distance_m)
+    return np.asarray(pairs[lengths(problem.start, pairs) < distance_m])

@@ -1,0 +1,1 @@
+"""Trees of links, their improvement, and the branching that proves bounds."""

@@ -1,0 +1,92 @@
+"""From a settled tree to targets that pass the checker: least total movement, exact links.
+
+Among the plans on the tree that are as fast as can be, the one with the least total movement:
+``sum_i |u_i|`` is minimised with every flight at most the best time. Survivors that have no part
+in the recovery then stay exactly where they are.
+
+Rounding: the cone solver is told a range shorter by one part in 10^9 and a time longer by one in
+10^7, and what comes back is tested link by link with the comparison that defines a link. A piece
+that fails is solved again with ten times the margin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from reknit.base.types import FloatArray, IntArray
+from reknit.exact.model.cone import least_movement, solve
+from reknit.exact.model.problem import Problem
+from reknit.exact.search.settling import Settled
+from reknit.network.links import lengths
+
+_MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
+_FINE_MARGINS = (1e-15, 1e-13, 1e-11)
+"""A single link has a formula, and so next to no rounding."""
+
+_LONGER = 1e-7
+_STILL = 1e-6
+"""Displacements below this fraction of the range are rounding of zero, if the links agree."""
+
+
+def place(problem: Problem, settled: Settled, is_over: Callable[[], bool]) -> FloatArray | None:
+    """Targets on the settled tree whose links hold exactly; None if rounding has the better of it.
+
+    Once the budget is over, pieces are placed by least time alone, which is quicker.
+    """
+    speeds = np.where(settled.movable, problem.speeds, 0.0)
+    local = Problem(problem.start, speeds, problem.range_m)
+    targets = problem.start.copy()
+    for pairs, solution in zip(settled.pieces, settled.solutions, strict=True):
+        if solution.time_s > 0.0:
+            shift = _place_piece(local, pairs, solution.time_s, settled.time_s, not is_over())
+            if shift is None:
+                return None
+            targets[solution.nodes] += shift
+    return targets
+
+
+def _place_piece(
+    problem: Problem, pairs: IntArray, least_s: float, time_s: float, save_movement: bool
+) -> FloatArray | None:
+    nodes = np.unique(pairs)
+    if len(pairs) > 1 and save_movement:
+        for margin in _MARGINS[:3]:
+            closest_m = problem.range_m * (1.0 - margin)
+            if least_s > time_s * (1.0 - 1e-3):  # this piece decides the time: leave it room
+                least_s = solve(Problem(problem.start, problem.speeds, closest_m), pairs).time_s
+            limit_s = max(time_s, least_s) * (1.0 + _LONGER)
+            if limit_s > time_s * (1.0 + 5.0 * _LONGER):
+                break  # the margin would cost more time than the movement saved is worth
+            shift = least_movement(problem, pairs, limit_s, closest_m)[1]
+            exact = _exact(problem, pairs, nodes, shift)
+            if exact is not None:
+                return exact
+    for margin in _MARGINS if len(pairs) > 1 else _FINE_MARGINS + _MARGINS:
+        tight = Problem(problem.start, problem.speeds, problem.range_m * (1.0 - margin))
+        exact = _exact(problem, pairs, nodes, solve(tight, pairs).shift)
+        if exact is not None:
+            return exact
+    return None
+
+
+def _exact(
+    problem: Problem, pairs: IntArray, nodes: IntArray, shift: FloatArray
+) -> FloatArray | None:
+    """The displacements if every link holds, with rounding of zero set to zero where it can be."""
+    if not np.isfinite(shift).all():
+        return None
+    size = np.sqrt((shift**2).sum(axis=1))
+    moves = size > _STILL * problem.range_m
+    index = np.searchsorted(nodes, pairs)
+    start = problem.start[nodes]
+    while True:
+        kept = np.where(moves[:, None], shift, 0.0)
+        broken = lengths(start + kept, index) > problem.range_m
+        if not broken.any():
+            return np.asarray(kept)
+        woken = np.unique(index[broken])
+        if moves[woken].all():
+            return None
+        moves[woken] = True

@@ -1,0 +1,132 @@
+"""The cone program on a spanning tree, piece by piece.
+
+A tree link that no flight of at most t can break, ``|p_i - p_j| <= d - (v_i + v_j) t``, never
+binds, so the tree falls into pieces that can be solved apart. In a large swarm, where the gaps
+are wide and few links are that short, only survivors within some hops of a gap are allowed to
+move; the piece that decides the time is given more of them until that helps no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.exact.model.cone import Cones, Solution
+from reknit.exact.model.problem import Problem
+from reknit.network.links import components, lengths
+
+_LARGE = 1_500
+"""From here on only survivors near gaps move."""
+
+_HOPS = 4
+_MOST_HOPS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A tree with the least time on it.
+
+    time_s   infinite if the tree's links cannot all hold.
+    pieces   the links of each piece; solutions theirs, in the same order.
+    movable  who may move.
+    """
+
+    tree: IntArray
+    time_s: float
+    pieces: list[IntArray]
+    solutions: list[Solution]
+    movable: BoolArray
+
+    @property
+    def worst(self) -> int:
+        """The piece that decides the time."""
+        return int(np.argmax([solution.time_s for solution in self.solutions]))
+
+    def critical_rows(self) -> IntArray:
+        """The survivors whose links bind the time."""
+        pairs, forces = self.pieces[self.worst], self.solutions[self.worst].forces
+        size = np.sqrt((forces**2).sum(axis=1))
+        return np.unique(pairs[size > 1e-4 * size.max()])
+
+    def moved(self, problem: Problem) -> FloatArray:
+        """Where everybody is after the shortest flights."""
+        positions = problem.start.copy()
+        for solution in self.solutions:
+            positions[solution.nodes] += solution.shift
+        return positions
+
+
+def settle(cones: Cones, tree: IntArray, floor_s: float) -> Settled:
+    """The cone program on a tree; no time below `floor_s` is possible."""
+    problem = cones.problem
+    hops = np.full(len(tree), _HOPS if problem.count > _LARGE else _MOST_HOPS)
+    gaps = problem.closing_time_s(tree) > 0.0
+    guess_s = floor_s
+    before = np.inf
+    while True:
+        movable = _movable(tree, np.where(gaps, hops, -1), problem.count)
+        settled = _settle(cones, tree, guess_s, movable)
+        if settled.time_s > guess_s and np.isfinite(settled.time_s):
+            guess_s = settled.time_s * (1.0 + 1e-9)
+            continue
+        if settled.time_s <= floor_s * (1.0 + 1e-9) or len(settled.pieces) == 0:
+            return settled
+        # Allow more survivors to move where the time is decided.
+        mine = _same_piece(settled, tree) & gaps & (hops < _MOST_HOPS)
+        if not mine.any() or settled.time_s > before * (1.0 - 1e-9):
+            return settled
+        if (hops[mine] > _HOPS).any():
+            before = settled.time_s
+        hops[mine] = np.minimum(2 * hops[mine], _MOST_HOPS)
+
+
+def _settle(cones: Cones, tree: IntArray, guess_s: float, movable: BoolArray) -> Settled:
+    problem = cones.problem
+    speeds = np.where(movable, problem.speeds, 0.0)
+    # A hair more than the guess, which targets may exceed by rounding.
+    give_m = (speeds[tree[:, 0]] + speeds[tree[:, 1]]) * guess_s * (1.0 + 1e-5)
+    contested = tree[lengths(problem.start, tree) > problem.range_m - give_m]
+    pieces = _split(contested, movable, problem.count)
+    solutions = [cones.solve(piece, movable)[0] for piece in pieces]
+    time_s = max((solution.time_s for solution in solutions), default=0.0)
+    return Settled(tree, time_s, pieces, solutions, movable)
+
+
+def _movable(tree: IntArray, hops: IntArray, count: int) -> BoolArray:
+    """Survivors within so many tree hops of the links given (-1: none)."""
+    if (hops >= _MOST_HOPS).any() and count <= _LARGE:
+        return np.ones(count, dtype=bool)
+    left = np.full(count, -1, dtype=np.int64)
+    for end in (0, 1):
+        np.maximum.at(left, tree[:, end], hops)
+    for _ in range(int(hops.max(initial=-1))):
+        spread = left.copy()
+        np.maximum.at(spread, tree[:, 0], left[tree[:, 1]] - 1)
+        np.maximum.at(spread, tree[:, 1], left[tree[:, 0]] - 1)
+        if (spread == left).all():
+            break
+        left = spread
+    return np.asarray(left >= 0)
+
+
+def _split(links: IntArray, movable: BoolArray, count: int) -> list[IntArray]:
+    """Links by piece. Survivors that do not move part pieces; links between two such are left out
+    unless they are too long, and then they stand alone.
+    """
+    both = movable[links].all(axis=1)
+    label = components(links[both], count)
+    owner = np.where(movable[links[:, 0]], links[:, 0], links[:, 1])
+    piece = label[owner]
+    order = np.argsort(piece, kind="stable")
+    starts = np.flatnonzero(np.diff(piece[order], prepend=-1))
+    return [links[part] for part in np.split(order, starts[1:])] if len(links) else []
+
+
+def _same_piece(settled: Settled, tree: IntArray) -> BoolArray:
+    """Which tree links lie in the piece that decides the time."""
+    count = int(tree.max()) + 1
+    worst = settled.pieces[settled.worst]
+    key = tree[:, 0] * count + tree[:, 1]
+    return np.isin(key, worst[:, 0] * count + worst[:, 1])

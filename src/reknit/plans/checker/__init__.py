@@ -1,0 +1,1 @@
+"""The independent checker: imported by `plan()` and by `Plan.verify`, and by nothing else."""

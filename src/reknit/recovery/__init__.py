@@ -1,0 +1,1 @@
+"""The composition root: plan, recover, train."""

@@ -1,0 +1,140 @@
+"""Repeated damage: further UAVs are lost while the swarm is still recovering.
+
+At every strike the survivors are where their flight has brought them; the planner sees that swarm
+(the lost UAVs at the places where they were lost) and plans or steers anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import FloatArray, IntArray
+from reknit.recovery.runs import Run, recover
+from reknit.swarm.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Strike:
+    """A further loss: when, counted from the first damage, and how many UAVs."""
+
+    time_s: float
+    count: int
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.time_s) and self.time_s >= 0):
+            raise InvalidParameter("strike.time_s", self.time_s, "a number of at least 0")
+        if isinstance(self.count, bool) or self.count < 1:
+            raise InvalidParameter("strike.count", self.count, "a whole number of at least 1")
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedRun:
+    """A recovery under further losses.
+
+    phases              the run after the first damage and after every strike; all but the last
+                        may have been cut short by the next strike.
+    begins_s            when each phase began, counted from the first damage.
+    reconnected_at_s    when the swarm was connected for good; None if not within the allowed time.
+    replans             how often the planner was asked again.
+    connected_share     share of the time, up to that instant or the allowed time, during which
+                        the survivors were connected.
+    compute_s           computing of all phases together.
+    """
+
+    phases: tuple[Run, ...]
+    begins_s: tuple[float, ...]
+    reconnected_at_s: float | None
+    connected_share: float
+
+    @property
+    def replans(self) -> int:
+        """How often the planner was asked again."""
+        return len(self.phases) - 1
+
+    @property
+    def compute_s(self) -> float:
+        """Computing time of all phases together."""
+        return sum(run.compute_s for run in self.phases)
+
+
+def recover_repeatedly(
+    scenario: Scenario,
+    planner: str,
+    strikes: Sequence[Strike],
+    *,
+    seed: int = 0,
+    budget_s: float | None = None,
+    **parameters: Any,
+) -> RepeatedRun:
+    """Recover from a scenario while further strikes take random survivors."""
+    order = sorted(strikes, key=lambda strike: strike.time_s)
+    rng = np.random.default_rng([seed, 1])
+    ends_s = [strike.time_s for strike in order] + [np.inf]
+    positions, destroyed = scenario.positions, scenario.destroyed
+    phases: list[Run] = []
+    begins_s: list[float] = []
+    begin_s = connected_s = 0.0
+    for number, end_s in enumerate(ends_s):
+        left_s = max(0.0, scenario.allowed_time_s - begin_s)
+        now = _continued(scenario, positions, destroyed, left_s)
+        run = recover(now, planner, seed=seed, budget_s=budget_s, **parameters)
+        phases.append(run)
+        begins_s.append(begin_s)
+        at = run.flight.reconnected_at_s
+        phase_s = min(end_s, scenario.allowed_time_s) - begin_s
+        if number < len(order):
+            connected_s += 0.0 if at is None else max(0.0, phase_s - at)
+            positions = _positions_at(now, run, max(0.0, end_s - begin_s))
+            alive = np.setdiff1d(np.arange(scenario.uavs), destroyed)
+            # Somebody must be left to reconnect.
+            count = min(order[number].count, len(alive) - 1)
+            destroyed = np.union1d(destroyed, rng.permutation(alive)[:count])
+            begin_s = end_s
+    final = phases[-1].flight.reconnected_at_s
+    total = None if final is None else begins_s[-1] + final
+    if total is not None and total > scenario.allowed_time_s:
+        total = None
+    span_s = scenario.allowed_time_s if total is None else total
+    share = 1.0 if span_s == 0 else min(1.0, connected_s / span_s)
+    return RepeatedRun(tuple(phases), tuple(begins_s), total, share)
+
+
+def _continued(
+    scenario: Scenario, positions: FloatArray, destroyed: IntArray, left_s: float
+) -> Scenario:
+    """The same scenario with the swarm as it is now."""
+    return Scenario(
+        positions,
+        destroyed.tolist(),
+        None if scenario.radio is not None else scenario.radio_range_m,
+        scenario.max_speed_mps,
+        radio=scenario.radio,
+        allowed_time_s=left_s,
+        link_margin=scenario.link_margin,
+        link_reliability=scenario.link_reliability,
+        min_separation_m=scenario.min_separation_m,
+        anchors=scenario.anchors.tolist(),
+        connectivity=scenario.connectivity,
+    )
+
+
+def _positions_at(scenario: Scenario, run: Run, time_s: float) -> FloatArray:
+    """All UAVs at a time of a phase. A swarm that has reconnected holds its positions."""
+    flight = run.flight
+    positions = scenario.positions.copy()
+    after = int(np.searchsorted(flight.times_s, time_s))
+    if after >= len(flight.times_s):
+        here = flight.positions[-1]
+    elif after == 0:
+        here = flight.positions[0]
+    else:
+        low_s, high_s = flight.times_s[after - 1], flight.times_s[after]
+        part = (time_s - low_s) / (high_s - low_s)
+        here = (1 - part) * flight.positions[after - 1] + part * flight.positions[after]
+    positions[scenario.survivors] = here
+    return positions

@@ -1,0 +1,47 @@
+"""`train`: the pre-training of any planner that has one, by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from reknit.base.errors import InvalidParameter, MissingExtra, UnknownName
+from reknit.base.progress import Progress, silent
+
+TRAINABLE = ("ml-dagl", "cr-mgc")
+PRESETS = ("default", "paper")
+
+
+def train(
+    planner: str,
+    preset: str,
+    dim: int,
+    steps: int | None,
+    seed: int,
+    out_dir: Path,
+    progress: Progress = silent,
+) -> Path:
+    """Train, or go on training, in a folder; returns the path of the weights.
+
+    preset, dim, steps  for ML-DAGL; CR-MGC's recipe has its own stages.
+    """
+    if planner not in TRAINABLE:
+        raise UnknownName("planner", planner, TRAINABLE)
+    if preset not in PRESETS:
+        raise UnknownName("preset", preset, PRESETS)
+    if dim not in (2, 3):
+        raise InvalidParameter("dim", dim, "2 or 3")
+    if planner == "cr-mgc" and (steps is not None or preset != "default" or dim != 2):
+        raise InvalidParameter("preset, dim, steps", (preset, dim, steps), "not for cr-mgc")
+    try:
+        from reknit.algorithms.learned.cr_mgc.pretrain import MetaRecipe
+        from reknit.algorithms.learned.cr_mgc.pretrain import pretrain as meta_train
+        from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
+        from reknit.algorithms.learned.ml_dagl.recipe import default_recipe, paper_recipe
+    except ModuleNotFoundError as error:
+        raise MissingExtra("training", "learn") from error
+    if planner == "cr-mgc":
+        return meta_train(MetaRecipe(seed=seed), out_dir, progress)
+    recipe = default_recipe(dim) if preset == "default" else paper_recipe(dim)
+    recipe = replace(recipe, seed=seed, steps=recipe.steps if steps is None else steps)
+    return pretrain(recipe, out_dir, progress)

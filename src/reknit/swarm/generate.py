@@ -1,0 +1,139 @@
+"""`generate`: a connected swarm, then damage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from reknit.base.errors import InvalidParameter, NoSplitFound, UnknownName
+from reknit.base.types import FloatArray, IntArray
+from reknit.network.links import count_subnets
+from reknit.swarm.damage import DAMAGE_MODELS
+from reknit.swarm.layouts import (
+    Box,
+    clusters_sampler,
+    connected_swarm,
+    corridor_box,
+    jittered_grid,
+    square_box,
+    uniform_sampler,
+)
+from reknit.swarm.scenario import Scenario
+
+LAYOUTS = ("uniform", "grid", "clusters", "corridor")
+MAX_UAVS = 1_000_000
+_SPLIT_TRIES = 200
+
+
+def generate(
+    uavs: int = 200,
+    destroyed: int | float | Iterable[int] = 0.5,
+    seed: int = 0,
+    *,
+    layout: str = "uniform",
+    damage: str = "random",
+    split: bool = False,
+    dim: int = 2,
+    density_per_km2: float = 200.0,
+    radio_range_m: float = 120.0,
+    max_speed_mps: float = 10.0,
+    **demands: Any,
+) -> Scenario:
+    """A swarm that is connected before the damage, and the damage done to it.
+
+    uavs        N, from 2 up.
+    destroyed   a number (int), a ratio (float below 1), or the ids themselves.
+    seed        the same seed and parameters give the same scenario to the byte.
+    layout      uniform, grid (jittered), clusters or corridor.
+    damage      random, disc (a strike), corridor, degree or articulation (the most critical).
+    split       redraw the damage until it splits the survivors' network, or raise NoSplitFound.
+    demands     further fields of `Scenario`, such as min_separation_m.
+
+    The allowed time is the paper's: the longest side of the mission area / (2 v_max).
+    """
+    _check(uavs, seed, layout, damage, dim, density_per_km2, radio_range_m)
+    layout_rng, damage_rng = np.random.default_rng(seed).spawn(2)
+    points, box = _swarm(layout, uavs, density_per_km2, radio_range_m, dim, layout_rng)
+    demands.setdefault("allowed_time_s", _allowed_time_s(box, max_speed_mps))
+    if isinstance(destroyed, (int, float, np.integer, np.floating)):
+        count = _count(destroyed, uavs)
+        model = DAMAGE_MODELS[damage]
+        for _ in range(_SPLIT_TRIES if split else 1):
+            ids = model(points, count, radio_range_m, damage_rng)
+            if not split or _splits(points, ids, radio_range_m):
+                return Scenario(points, ids.tolist(), radio_range_m, max_speed_mps, **demands)
+        raise NoSplitFound(
+            f"no {damage} damage of {count} UAVs split this swarm of {uavs} in "
+            f"{_SPLIT_TRIES} tries; destroy more, or choose another damage or seed"
+        )
+    scenario = Scenario(points, destroyed, radio_range_m, max_speed_mps, **demands)
+    if split and not scenario.is_split:
+        raise NoSplitFound("the listed UAVs do not split this swarm; list others")
+    return scenario
+
+
+def _swarm(
+    layout: str,
+    uavs: int,
+    density_per_km2: float,
+    range_m: float,
+    dim: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, Box]:
+    make_box = corridor_box if layout == "corridor" else square_box
+    box = make_box(uavs, density_per_km2, range_m, dim)
+    draw = uniform_sampler(box)
+    if layout == "clusters":
+        draw = clusters_sampler(box, rng, clusters=max(2, round(math.sqrt(uavs) / 3)))
+    start = jittered_grid(box, uavs, rng) if layout == "grid" else draw(rng, uavs)
+    return connected_swarm(start, draw, box, range_m, rng), box
+
+
+def _allowed_time_s(box: Box, max_speed_mps: float) -> float | None:
+    try:
+        return box.longest_m / (2.0 * float(np.max(max_speed_mps)))
+    except (TypeError, ValueError, ZeroDivisionError):
+        return None  # Scenario names the speed that is wrong
+
+
+def _splits(points: FloatArray, ids: IntArray, range_m: float) -> bool:
+    return count_subnets(np.delete(points, ids, axis=0), range_m) > 1
+
+
+def _count(destroyed: int | float, uavs: int) -> int:
+    allowed = f"a number from 0 to {uavs - 1}, or a ratio of at least 0 and below 1"
+    if isinstance(destroyed, bool) or not math.isfinite(destroyed) or destroyed < 0:
+        raise InvalidParameter("destroyed", destroyed, allowed)
+    whole = isinstance(destroyed, (int, np.integer))
+    count = int(destroyed) if whole else math.floor(destroyed * uavs + 0.5)
+    if count >= uavs or (not whole and destroyed >= 1):
+        raise InvalidParameter("destroyed", destroyed, allowed)
+    return count
+
+
+def _check(
+    uavs: int,
+    seed: int,
+    layout: str,
+    damage: str,
+    dim: int,
+    density_per_km2: float,
+    range_m: float,
+) -> None:
+    whole = isinstance(uavs, (int, np.integer)) and not isinstance(uavs, bool)
+    if not whole or not 2 <= uavs <= MAX_UAVS:
+        raise InvalidParameter("uavs", uavs, f"a whole number from 2 to {MAX_UAVS}")
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidParameter("seed", seed, "a whole number of at least 0")
+    if layout not in LAYOUTS:
+        raise UnknownName("layout", layout, LAYOUTS)
+    if damage not in DAMAGE_MODELS:
+        raise UnknownName("damage", damage, DAMAGE_MODELS)
+    if dim not in (2, 3):
+        raise InvalidParameter("dim", dim, "2 or 3")
+    for name, value in (("density_per_km2", density_per_km2), ("radio_range_m", range_m)):
+        if not (math.isfinite(value) and value > 0):
+            raise InvalidParameter(name, value, "a finite number above 0")

@@ -1,0 +1,71 @@
+"""The radio model of Section III-A: Friis path loss with Gamma (Nakagami-m) fading."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from reknit.base.errors import InvalidRadio
+
+
+@dataclass(frozen=True)
+class Radio:
+    """A line-of-sight radio link between two UAVs.
+
+    Received power (Section III-A): ``P = P_0 G_tx G_rx (lambda_c / (4 pi d))^2 |h_0|^2``.
+    A link exists when the received power is at least the sensitivity tau; the paper's
+    inequality (dtr) reads the other way round, which is a slip.
+
+    ``|h_0|^2`` is Gamma distributed with shape `fading_shape` (the m of Nakagami-m) and mean
+    one. `range_m` is the transmission range d_tr at the mean of the fading.
+    """
+
+    transmit_power_w: float = 0.1
+    transmit_gain: float = 1.0
+    receive_gain: float = 1.0
+    wavelength_m: float = 0.125
+    sensitivity_w: float = 0.1 * (0.125 / (4 * math.pi * 120.0)) ** 2
+    fading_shape: float = 3.0
+
+    def __post_init__(self) -> None:
+        for field in self.__dataclass_fields__:
+            value = getattr(self, field)
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not (math.isfinite(value) and value > 0)
+            ):
+                raise InvalidRadio(f"radio.{field}", value, "a finite number above 0")
+        if not (math.isfinite(self.range_m) and self.range_m > 0):
+            raise InvalidRadio("radio.range_m", self.range_m, "values that give a finite range")
+
+    @property
+    def range_m(self) -> float:
+        """d_tr: where (dtr) holds with equality at ``|h_0|^2 = 1``."""
+        budget = self.transmit_power_w * self.transmit_gain * self.receive_gain / self.sensitivity_w
+        return self.wavelength_m / (4 * math.pi) * math.sqrt(budget)
+
+    def outage_probability(self, distance_m: float) -> float:
+        """Probability that a link of this length is down.
+
+        ``P(|h_0|^2 < (d / d_tr)^2) = gammainc(m, m (d / d_tr)^2)`` for a Gamma variable of
+        shape m and mean one.
+        """
+        from scipy.special import gammainc
+
+        if not (math.isfinite(distance_m) and distance_m >= 0):
+            raise InvalidRadio("distance_m", distance_m, "a finite number of at least 0")
+        ratio = (distance_m / self.range_m) ** 2
+        return float(gammainc(self.fading_shape, self.fading_shape * ratio))
+
+    def range_at_reliability_m(self, reliability: float) -> float:
+        """The longest link that is up with at least this probability.
+
+        The inverse of `outage_probability`: ``d = d_tr sqrt(gammaincinv(m, 1 - q) / m)``.
+        """
+        from scipy.special import gammainccinv
+
+        if not 0 < reliability < 1:
+            raise InvalidRadio("reliability", reliability, "a probability between 0 and 1")
+        quantile = float(gammainccinv(self.fading_shape, reliability))
+        return self.range_m * math.sqrt(quantile / self.fading_shape)

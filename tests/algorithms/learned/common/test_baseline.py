@@ -1,0 +1,71 @@
+"""What the baselines share: which output is the fastest, planned or flown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import reknit
+from reknit.algorithms.learned.common.baseline import Flown, flown_time_s
+from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.loss import LossRule
+from reknit.algorithms.learned.gcn.planner import Gcn
+from reknit.base.errors import UnknownName
+
+PAIR = reknit.Scenario([[0.0, 0.0], [240.0, 0.0]], [], 120.0, 10.0)
+"""Two UAVs 240 m apart, 120 m too far."""
+
+MEET = np.array([[130.0, 0.0], [130.0, 0.0]])
+"""13 s for the first UAV, but they approach at 20 m/s and are in range after 6 s."""
+
+ONE_COMES = np.array([[0.0, 0.0], [120.0, 0.0]])
+"""12 s, and connected no earlier: only one of them moves."""
+
+
+def test_flown_times_by_hand() -> None:
+    """Half of the missing 120 m each at 10 m/s; the whole of it for one; never, within 5 s."""
+    assert flown_time_s(PAIR, MEET, 13.0) == pytest.approx(6.0)
+    assert flown_time_s(PAIR, ONE_COMES, 12.0) == pytest.approx(12.0)
+    assert flown_time_s(PAIR, MEET, 5.0) == np.inf
+
+
+def test_flown_times_stand_in_for_planned_ones() -> None:
+    """The plan that takes longer connects earlier; loss and connectivity stay what they were,
+    and an output that is not faster than the best before is not timed.
+    """
+    case = Case.of(PAIR)
+    rule = LossRule("count", 1000.0)
+    apart = PAIR.survivor_positions
+    outputs = torch.stack([case.scale.to_unit(one) for one in (ONE_COMES, MEET, apart)])
+    planned = rule(outputs, case)
+    np.testing.assert_allclose(planned.times_s, [12.0, 13.0, 0.0], atol=1e-4)
+    flown = Flown(rule)
+    first = flown(outputs, case)
+    np.testing.assert_allclose(first.times_s, [12.0, 6.0, 0.0], atol=1e-4)
+    assert first.connected.tolist() == [True, True, False]
+    assert torch.equal(first.loss, planned.loss)
+    assert flown(outputs[:1], case).times_s.tolist() == [np.inf]
+
+
+def test_keeping_the_fastest_flight_connects_earlier() -> None:
+    """The same training, judged by what is flown, never reconnects later."""
+    small: dict[str, Any] = {"hidden": 32, "iterations": 15, "learning_rate": 1e-3}
+    for seed in range(3):
+        scenario = reknit.generate(20, 10, seed=seed, split=True)
+        planned, flown = (
+            reknit.recover(scenario, "gcn", fastest=which, patience=None, **small).metrics
+            for which in ("planned", "flown")
+        )
+        assert flown.charged_time_s <= planned.charged_time_s + 1e-6
+        assert flown.planned_time_s is not None
+        assert planned.planned_time_s is not None
+        assert flown.planned_time_s >= planned.planned_time_s - 1e-6
+
+
+def test_an_unknown_criterion_is_refused() -> None:
+    """Only planned and flown exist."""
+    with pytest.raises(UnknownName, match="flown"):
+        Gcn(fastest="flow")

@@ -1,0 +1,137 @@
+"""The written-out passes against dense kernels and automatic differentiation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from reknit.algorithms.learned.ml_dagl.attention import Kernel
+from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.passes import Gco, Pass, Wiring, convolve
+
+SURVIVORS, LOST, HIDDEN = 30, 20, 40
+NODES = SURVIVORS + LOST
+
+
+def _kernel(share: float, branches: int = 2) -> Kernel:
+    """Branches of 30 + 20 nodes with about this share of their links."""
+    generator = torch.Generator().manual_seed(1)
+    coupling = torch.rand(branches, SURVIVORS, LOST, generator=generator, dtype=torch.float64)
+    linked = torch.rand(branches, SURVIVORS, LOST, generator=generator) < share
+    own = torch.rand(branches, NODES, 1, generator=generator, dtype=torch.float64)
+    return Kernel(own / 2.0, coupling * linked / 4.0)
+
+
+def _dense(kernel: Kernel) -> Tensor:
+    """(K, N, N) every S, written out whole."""
+    dense = torch.diag_embed(kernel.own[:, :, 0])
+    dense[:, :SURVIVORS, SURVIVORS:] = kernel.coupling
+    dense[:, SURVIVORS:, :SURVIVORS] = kernel.coupling.transpose(1, 2)
+    return dense
+
+
+def _network(residual: bool, bias: bool, asleep: int) -> Dgcn:
+    """A small network; in each layer of the blocks so many units answer to nothing."""
+    generator = torch.Generator().manual_seed(2)
+    shape = Shape(hidden=HIDDEN, blocks=2, bias=bias)
+    network = Dgcn(shape, residual=residual, generator=generator).double()
+    for layer in network.linear_layers[1:-1]:
+        which = torch.randperm(HIDDEN, generator=generator)[:asleep]
+        with torch.no_grad():
+            # Features are at least zero, so weights below zero never wake a unit.
+            layer.weight[which] = -layer.weight[which].abs()
+            if layer.bias is not None:
+                layer.bias[which] = -0.1
+    return network
+
+
+def _positions() -> Tensor:
+    generator = torch.Generator().manual_seed(3)
+    return torch.rand(NODES, 2, generator=generator, dtype=torch.float64) - 0.5
+
+
+def _plain(network: Dgcn, kernel: Kernel, masks: Sequence[Tensor | None]) -> Tensor:
+    """The network from its equations, left to automatic differentiation."""
+    dense = _dense(kernel)
+    first, *inner, last = network.linear_layers
+    skip = torch.relu(first(dense @ _positions()))
+    features = skip
+    for number, (mask, units) in enumerate(zip(masks, network.units, strict=True)):
+        features = features if mask is None else features * mask
+        features = torch.relu(inner[2 * number](dense @ features))
+        features = torch.relu(inner[2 * number + 1](dense @ features))
+        if units is not None:
+            features = torch.zeros_like(skip).index_copy(2, units, features)
+        features = features + skip if network.residual else features
+    return torch.tanh(last(dense @ features))[:, :SURVIVORS]
+
+
+@pytest.mark.parametrize("share", [0.05, 0.8])
+@pytest.mark.parametrize("branches", [1, 2])
+def test_a_convolution_is_the_product_with_the_whole_kernel(share: float, branches: int) -> None:
+    """By sparse rows or by dense blocks, the product is S X."""
+    kernel = _kernel(share, branches)
+    assert all((one is not None) == (share < 0.1) for one in kernel.sparse)
+    features = torch.rand(branches, NODES, 5, dtype=torch.float64)
+    torch.testing.assert_close(convolve(features, kernel), _dense(kernel) @ features)
+
+
+def test_sparse_and_dense_branches_may_stand_side_by_side() -> None:
+    """A batch may hold a branch with few links and one with many."""
+    few, many = _kernel(0.05, 1), _kernel(0.8, 1)
+    both = Kernel(torch.cat([few.own, many.own]), torch.cat([few.coupling, many.coupling]))
+    assert both.sparse[0] is not None
+    assert both.sparse[1] is None
+    features = torch.rand(2, NODES, 5, dtype=torch.float64)
+    torch.testing.assert_close(convolve(features, both), _dense(both) @ features)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.8])
+@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("left_out", [None, 20, HIDDEN])
+@pytest.mark.parametrize("dropout", [False, True])
+def test_output_and_gradients_are_those_of_automatic_differentiation(
+    share: float, residual: bool, bias: bool, left_out: int | None, dropout: bool
+) -> None:
+    """With units left out or none, dropout or none, every weight gets its gradient."""
+    kernel, network = _kernel(share), _network(residual, bias, left_out or 0)
+    if left_out is not None:
+        network.leave_out_asleep(_positions(), kernel)
+    mask = torch.rand(2, NODES, HIDDEN, dtype=torch.float64).round() * 2.0 if dropout else None
+    masks = [None, mask]
+    tensors = [one for pair in network.weights for one in pair]
+    wiring = Wiring(kernel, masks, network.units, residual)
+    found: Tensor = Pass.apply(_positions(), wiring, *tensors)  # type: ignore[no-untyped-call]
+    expected = _plain(network, kernel, masks)
+    torch.testing.assert_close(found, expected)
+    direction = torch.randn(found.shape, dtype=torch.float64)
+    weights = list(network.parameters())
+    own = torch.autograd.grad(found, weights, direction)
+    automatic = torch.autograd.grad(expected, weights, direction)
+    for one, other in zip(own, automatic, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_layer_masks_the_gradient_it_is_given() -> None:
+    """What goes back through a layer is zero wherever its ReLU was."""
+    network, kernel = _network(residual=True, bias=True, asleep=0), _kernel(0.8)
+    with torch.no_grad():
+        layer = Gco.of(_positions().expand(2, NODES, 2), network.weights[0], kernel)
+        gradient = torch.ones_like(layer.out)
+        layer.weight_gradients(gradient)
+    assert torch.equal(gradient, (layer.out > 0).double())
+    assert 0 < gradient.mean() < 1
+
+
+def test_changed_weights_are_noticed_before_the_backward_pass() -> None:
+    """A gradient for weights that are no longer those of the forward pass is refused."""
+    network, kernel = _network(residual=True, bias=True, asleep=0), _kernel(0.8)
+    output = network(_positions(), kernel)
+    with torch.no_grad():
+        network.linear_layers[2].weight.mul_(2.0)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        output.sum().backward()

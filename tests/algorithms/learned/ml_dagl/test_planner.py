@@ -1,0 +1,249 @@
+"""The planner as a whole: presets, switches, and what a plan says of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import reknit
+from reknit.algorithms.learned.common.weights import read_manifest
+from reknit.algorithms.learned.ml_dagl.model import WEIGHTS, tensor_shapes, weight_file
+from reknit.algorithms.learned.ml_dagl.network import Shape
+from reknit.algorithms.learned.ml_dagl.planner import MlDagl
+from reknit.algorithms.learned.ml_dagl.settings import PAPER
+from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName
+
+SHIPPED = [("default", 2), ("default", 3), ("paper", 2)]
+
+
+def _scenario(uavs: int = 40, lost: int = 20, seed: int = 910_000, **rest: Any) -> reknit.Scenario:
+    return reknit.generate(uavs=uavs, destroyed=lost, seed=seed, split=True, **rest)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_default_connects_close_to_the_bound(dim: int) -> None:
+    """An ordinary case is connected by the network itself, within twice the bound."""
+    scenario = _scenario(60, 30, dim=dim)
+    run = reknit.recover(scenario, "ml-dagl")
+    assert run.plan is not None
+    assert run.plan.status.is_connected
+    assert run.metrics.converged
+    assert run.plan.details["contracted"] == "no"
+    assert run.plan.recovery_time_s < 2.0 * run.plan.lower_bound_s + 1.0
+
+
+def test_the_same_seed_gives_the_same_plan() -> None:
+    """Targets are equal to the last bit, dropout included."""
+    scenario = _scenario()
+    for preset in ("default", "paper"):
+        first, second = (
+            reknit.plan(scenario, "ml-dagl", seed=3, preset=preset, iterations=4) for _ in range(2)
+        )
+        assert np.array_equal(first.targets, second.targets)
+        assert first.details == second.details
+
+
+def test_another_seed_drops_other_features() -> None:
+    """Under the paper's dropout the seed decides the plan."""
+    scenario = _scenario()
+    first, second = (
+        reknit.plan(scenario, "ml-dagl", seed=seed, preset="paper", iterations=2) for seed in (1, 2)
+    )
+    assert not np.array_equal(first.targets, second.targets)
+
+
+def test_torch_global_state_is_left_alone() -> None:
+    """Planning neither uses nor changes torch's own random numbers."""
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    reknit.plan(_scenario(), "ml-dagl", preset="paper", weights="random", iterations=2)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_more_iterations_are_never_worse() -> None:
+    """The best so far is kept, so the planned time does not rise while the schedule is the same."""
+    scenario = _scenario()
+    times = []
+    for iterations in (0, 30):
+        plan = reknit.plan(scenario, "ml-dagl", iterations=iterations)
+        times.append(plan.recovery_time_s)
+    assert times[1] <= times[0]
+
+
+def test_no_output_connected_is_contracted_and_said() -> None:
+    """From random weights and without iterations the plan is a contraction, and says so."""
+    scenario = _scenario(60, 30)
+    plan = reknit.plan(scenario, "ml-dagl", weights="random", branches=(1,), iterations=0)
+    assert plan.status.is_connected
+    assert plan.details["contracted"] in ("output", "original positions")
+    best_s = reknit.plan(scenario, "contraction").recovery_time_s
+    assert plan.recovery_time_s <= best_s + 1e-9
+
+
+def test_without_contraction_a_split_output_stays_split() -> None:
+    """The paper preset never contracts: its plan may be not connected, and says so."""
+    scenario = _scenario(100, 60)
+    plan = reknit.plan(
+        scenario, "ml-dagl", branches=(1,), iterations=0, contraction=False, epsilon=1e-9
+    )
+    assert plan.status is reknit.Status.NOT_CONNECTED
+    assert plan.details["contracted"] == "no"
+    assert plan.details["network_time_s"] is None
+
+
+def test_k_star_is_the_fastest_connected_branch() -> None:
+    """Of several branches the plan is the one with the least time among the connected ones."""
+    scenario = _scenario(60, 30)
+    switches: dict[str, Any] = {"iterations": 0, "trimming": False, "contraction": False}
+    alone = {}
+    for k in (1, 3, 5, 7):
+        plan = reknit.plan(scenario, "ml-dagl", branches=(k,), epsilon=0.02, **switches)
+        if plan.status.is_connected:
+            alone[k] = plan.recovery_time_s
+    assert alone
+    together = reknit.plan(scenario, "ml-dagl", branches=(1, 3, 5, 7), epsilon=0.02, **switches)
+    assert together.recovery_time_s == pytest.approx(min(alone.values()), rel=1e-4)
+    assert together.details["best_branch"] == min(alone, key=lambda k: alone[k])
+
+
+@pytest.mark.parametrize(
+    "switch",
+    [
+        {"gco": "ordinary"},
+        {"residual": False},
+        {"branches": (3,)},
+        {"weights": "random"},
+        {"connectivity": "count"},
+        {"epsilon": "uavs"},
+        {"drop_branches": False},
+        {"trimming": False},
+        {"awake_only": False},
+    ],
+)
+def test_each_switch_changes_the_plan(switch: dict[str, Any]) -> None:
+    """No ablation switch is a dead letter, and each still gives a connected plan."""
+    scenario = _scenario(60, 30, seed=910_003)
+    base = reknit.plan(scenario, "ml-dagl", iterations=6)
+    other = reknit.plan(scenario, "ml-dagl", iterations=6, **switch)
+    assert other.status.is_connected
+    assert not np.array_equal(base.targets, other.targets)
+
+
+def test_paper_preset_is_literal() -> None:
+    """Count term, eps = 1/N, K by the rule, 50 iterations, dropout 0.1, nothing added."""
+    assert MlDagl(preset="paper").settings == PAPER
+    assert (PAPER.loss.connectivity, PAPER.loss.power, PAPER.loss.margin) == ("count", None, 0.0)
+    assert PAPER.loss.weight >= 1000.0
+    assert (PAPER.epsilon, PAPER.branches, PAPER.dropout) == ("uavs", None, 0.1)
+    assert (PAPER.online.iterations, PAPER.online.learning_rate) == (50, 1e-4)
+    assert (PAPER.online.keep, PAPER.online.patience) == ((), None)
+    assert not PAPER.contraction
+    assert not PAPER.trimming
+    assert not PAPER.awake_only
+
+
+def test_lambda_follows_the_connectivity_term() -> None:
+    """Switching the term switches lambda's unit, unless a value of one's own is given."""
+    assert MlDagl(connectivity="count").settings.loss.weight == PAPER.loss.weight
+    assert MlDagl(preset="paper", connectivity="excess").settings.loss.weight < 10.0
+    assert MlDagl(connectivity="count", penalty=7.0).settings.loss.weight == 7.0
+
+
+def test_iterations_depend_on_the_size_unless_given() -> None:
+    """Small swarms, very large ones and few survivors get more; a number of one's own is kept."""
+    settings = MlDagl().settings
+    made = [settings.online_for(uavs, uavs // 2).iterations for uavs in (20, 200, 1000)]
+    assert made[0] > made[1] > 0
+    assert made[2] > made[1]
+    assert settings.online_for(200, 20).iterations > made[1]
+    own = MlDagl(iterations=500).settings
+    assert {own.online_for(uavs, uavs // 2).iterations for uavs in (20, 5000)} == {500}
+    assert settings.online_for(200, 100).overtime > 0
+    assert own.online_for(200, 100).overtime == 0
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_hardly_any_loss(lost: int) -> None:
+    """A swarm that was split before, with no or one destroyed UAV, is planned for too."""
+    points = [[0.0, 0.0], [60.0, 0.0], [300.0, 0.0], [360.0, 0.0]]
+    scenario = reknit.Scenario(points, destroyed=list(range(lost)))
+    plan = reknit.plan(scenario, "ml-dagl", iterations=20)
+    assert plan.status.is_connected
+
+
+def test_two_survivors() -> None:
+    """Two survivors out of many meet half way."""
+    scenario = _scenario(40, 38, seed=910_001)
+    plan = reknit.plan(scenario, "ml-dagl")
+    assert plan.status.is_connected
+    assert plan.recovery_time_s <= 1.2 * plan.lower_bound_s
+
+
+def test_a_budget_that_is_over_still_gives_a_plan() -> None:
+    """With no time at all there is a verified plan, marked as cut short."""
+    plan = reknit.plan(_scenario(80, 50), "ml-dagl", budget_s=0.0)
+    assert plan.status is reknit.Status.DEADLINE
+    assert plan.details["stopped_by"] == "deadline"
+
+
+@pytest.mark.parametrize(
+    ("switch", "error"),
+    [
+        ({"preset": "best"}, UnknownName),
+        ({"gco": "other"}, UnknownName),
+        ({"connectivity": "none"}, UnknownName),
+        ({"epsilon": "auto"}, UnknownName),
+        ({"epsilon": -1.0}, InvalidParameter),
+        ({"branches": (0,)}, InvalidParameter),
+        ({"branches": (2, 2)}, InvalidParameter),
+        ({"branches": ()}, InvalidParameter),
+        ({"branches": "all"}, InvalidParameter),
+        ({"iterations": -1}, InvalidParameter),
+        ({"learning_rate": 0.0}, InvalidParameter),
+        ({"dropout": 1.0}, InvalidParameter),
+        ({"penalty": 0.0}, InvalidParameter),
+        ({"weights": 3}, InvalidParameter),
+    ],
+)
+def test_wrong_parameters_are_refused(switch: dict[str, Any], error: type[Exception]) -> None:
+    """Each wrong value gets a typed error before any work is done."""
+    with pytest.raises(error):
+        reknit.plan(_scenario(), "ml-dagl", **switch)
+
+
+@pytest.mark.parametrize(("preset", "dim"), SHIPPED)
+def test_shipped_weights_match_their_manifest(preset: str, dim: int) -> None:
+    """Every shipped file loads, and its manifest tells how it was made."""
+    path = weight_file(preset, dim)
+    manifest = read_manifest(path)
+    MlDagl(preset=preset).network(dim, seed=0)
+    assert manifest["parameters"] == Shape(dim).parameters
+    assert set(manifest["tensors"]) == set(tensor_shapes(Shape(dim)))
+    for fact in ("recipe", "versions", "loss_curve", "validation_curve", "steps_trained"):
+        assert manifest[fact]
+
+
+def test_nothing_else_is_shipped() -> None:
+    """The weights folder holds the listed files and no others."""
+    names = {f"{preset}-{dim}d" for preset, dim in SHIPPED}
+    assert {one.stem for one in WEIGHTS.iterdir()} == names
+
+
+def test_paper_weights_are_for_the_plane() -> None:
+    """The paper has no 3-D swarms, so its preset says that it ships no weights for them."""
+    with pytest.raises(InvalidParameter, match="3-D"):
+        reknit.plan(_scenario(dim=3), "ml-dagl", preset="paper")
+
+
+def test_a_foreign_weight_file_is_refused(tmp_path: Path) -> None:
+    """Weights for 3-D swarms do not serve a 2-D one; neither does a file of something else."""
+    with pytest.raises(InvalidWeights, match="shape"):
+        reknit.plan(_scenario(), "ml-dagl", weights=weight_file("default", 3))
+    other = tmp_path / "weights.safetensors"
+    other.write_text("no weights")
+    with pytest.raises(InvalidWeights, match="not a safetensors file"):
+        reknit.plan(_scenario(), "ml-dagl", weights=str(other))

@@ -1,0 +1,183 @@
+"""Pre-training: resumable, deterministic, and it learns."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reknit.algorithms.learned.common.checkpoint import FILE
+from reknit.algorithms.learned.common.weights import load_weights, read_manifest
+from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
+from reknit.algorithms.learned.ml_dagl.model import tensor_shapes
+from reknit.algorithms.learned.ml_dagl.network import Shape
+from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
+from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig, default_recipe, paper_recipe
+from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName
+
+SMALL = replace(
+    default_recipe(),
+    shape=Shape(2, hidden=16, blocks=1),
+    curriculum=Curriculum(2, size_range=(12, 24), largest=30),
+    steps=12,
+    batch=2,
+    inner_iterations=2,
+    validate_every=6,
+    checkpoint_every=1,
+    validation=((20, 10),),
+    validation_cases=2,
+    validation_iterations=(0, 2),
+)
+"""A run of a second."""
+
+
+def _weights(path: Path, config: PretrainConfig = SMALL) -> dict[str, np.ndarray]:
+    return {k: v.numpy() for k, v in load_weights(path, tensor_shapes(config.shape)).items()}
+
+
+def _same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+    return all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_a_run_is_repeatable_and_depends_on_its_seed(tmp_path: Path) -> None:
+    """The same recipe gives the same weights; another seed gives others."""
+    first = _weights(pretrain(SMALL, tmp_path / "a"))
+    second = _weights(pretrain(SMALL, tmp_path / "b"))
+    other = _weights(pretrain(replace(SMALL, seed=2), tmp_path / "c"))
+    assert _same(first, second)
+    assert not _same(first, other)
+
+
+@pytest.mark.parametrize(("inner", "rate"), [(2, 0.1), (0, 1e-3)])
+def test_a_run_that_stops_goes_on_as_if_it_had_not(tmp_path: Path, inner: int, rate: float) -> None:
+    """Stopped after 5 steps and resumed, Reptile and Adam end with the same weights and curves."""
+    config = replace(SMALL, inner_iterations=inner, learning_rate=rate)
+    whole = pretrain(config, tmp_path / "whole")
+    pretrain(config, tmp_path / "parts", stop_after=5)
+    parts = pretrain(config, tmp_path / "parts")
+    assert _same(_weights(whole), _weights(parts))
+    for fact in ("loss_curve", "validation_curve", "steps_trained", "sha256"):
+        assert read_manifest(whole)[fact] == read_manifest(parts)[fact]
+
+
+_CHILD = """
+import sys
+from pathlib import Path
+from tests.algorithms.learned.ml_dagl.test_pretrain import SMALL
+from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
+pretrain(SMALL, sys.argv[1], lambda fraction, message: print(message, flush=True))
+"""
+
+
+def test_a_killed_run_goes_on_as_if_it_had_not(tmp_path: Path) -> None:
+    """After kill -9 in the middle, resuming ends with the weights of an undisturbed run."""
+    folder = tmp_path / "killed"
+    child = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, str(folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert child.stdout is not None
+    for line in child.stdout:
+        if line.startswith("step 7"):
+            break
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    assert (folder / FILE).exists()
+    assert not list(folder.glob("default*"))
+    resumed: list[str] = []
+    path = pretrain(SMALL, folder, lambda fraction, message: resumed.append(message))
+    assert 0 < len(resumed) < SMALL.steps
+    assert _same(_weights(path), _weights(pretrain(SMALL, tmp_path / "whole")))
+
+
+def test_training_lowers_the_loss(tmp_path: Path) -> None:
+    """Ordinary training of a small network from random weights makes clear progress."""
+    config = replace(
+        SMALL, start="random", steps=150, inner_iterations=0, learning_rate=5e-3, validate_every=0
+    )
+    curve = read_manifest(pretrain(config, tmp_path))["loss_curve"]
+    losses = [loss for _, loss in curve]
+    assert np.mean(losses[-10:]) < 0.7 * np.mean(losses[:10])
+
+
+def test_another_recipe_does_not_touch_the_folder(tmp_path: Path) -> None:
+    """A checkpoint of one recipe is not continued with another."""
+    pretrain(SMALL, tmp_path, stop_after=1)
+    before = (tmp_path / FILE).read_bytes()
+    with pytest.raises(InvalidWeights, match="another recipe"):
+        pretrain(replace(SMALL, learning_rate=1e-3), tmp_path)
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
+    """A checkpoint that is not one gives a typed error, not a fresh start."""
+    (tmp_path / FILE).write_bytes(b"nothing")
+    with pytest.raises(InvalidWeights, match="not a checkpoint"):
+        pretrain(SMALL, tmp_path)
+
+
+def test_manifest_tells_the_recipe(tmp_path: Path) -> None:
+    """The manifest holds the recipe, versions, both curves and the number of steps."""
+    manifest = read_manifest(pretrain(SMALL, tmp_path))
+    assert manifest["recipe"]["steps"] == manifest["steps_trained"] == 12
+    assert [point["step"] for point in manifest["validation_curve"]] == [0, 6, 12]
+    assert set(manifest["validation_curve"][0]["2"]["20-10"]) == {"connected", "planned_s"}
+    assert manifest["loss_curve"][-1][0] == 12
+    assert "torch" in manifest["versions"]
+    json.dumps(manifest)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_curriculum_draws_many_kinds_of_split_swarms(dim: int) -> None:
+    """Sizes, damage ratios and layouts vary, and every scenario is split."""
+    curriculum = Curriculum(dim, size_range=(20, 60), largest=120, large_share=0.2)
+    drawn = [curriculum.draw(np.random.default_rng([7, step])) for step in range(40)]
+    assert all(one.is_split and one.dim == dim for one in drawn)
+    assert len({one.uavs for one in drawn}) > 20
+    ratios = [len(one.destroyed) / one.uavs for one in drawn]
+    assert min(ratios) < 0.4
+    assert max(ratios) > 0.7
+    assert any(one.uavs > 60 for one in drawn)
+
+
+def test_paper_recipe_is_the_papers() -> None:
+    """500 iterations of Adam at 1e-4 under random half damage, count term, random start."""
+    config = paper_recipe()
+    assert (config.steps, config.batch, config.inner_iterations) == (500, 1, 0)
+    assert {config.rate(step) for step in (0, 250, 499)} == {1e-4}
+    assert config.settings.loss.connectivity == "count"
+    assert config.start == "random"
+    scenario = config.curriculum.draw(np.random.default_rng(0))
+    assert len(scenario.destroyed) * 2 == scenario.uavs
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [
+        ({"start": "zero"}, UnknownName),
+        ({"steps": 0}, InvalidParameter),
+        ({"learning_rate": 0.0}, InvalidParameter),
+        ({"shape": Shape(3)}, InvalidParameter),
+    ],
+)
+def test_wrong_recipes_are_refused(values: dict[str, object], error: type[Exception]) -> None:
+    """Each wrong value gets a typed error."""
+    with pytest.raises(error):
+        replace(SMALL, **values)  # type: ignore[arg-type]
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
+    """Resumed after its end, a run makes no step and leaves the weights as they are."""
+    before = pretrain(SMALL, tmp_path).read_bytes()
+    again = pretrain(SMALL, tmp_path, lambda fraction, message: pytest.fail("trained again"))
+    assert again.read_bytes() == before

@@ -1,0 +1,101 @@
+"""The claims of Section IV-D, as far as they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import reknit
+from reknit.algorithms.learned.ml_dagl.attention import (
+    DamageHops,
+    bipartite_kernel,
+    is_connected,
+    mdag_blocks,
+)
+from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.passes import convolve
+from tests.algorithms.learned.ml_dagl import literal
+
+
+def _connected_case() -> tuple[reknit.Scenario, int]:
+    """A scenario and the first k at which its mDAG is connected."""
+    scenario = reknit.generate(uavs=40, destroyed=20, seed=2, split=True)
+    hops = DamageHops.of(scenario)
+    k = next(k for k in range(1, 40) if is_connected(mdag_blocks(hops, (k,))[0]))
+    return scenario, k
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_convolution_keeps_the_centroid(k: int) -> None:
+    """The B-GCO leaves the mean of all N rows where it is (Appendix A)."""
+    scenario = reknit.generate(uavs=60, destroyed=30, seed=4, split=True)
+    points = torch.from_numpy(literal.input_positions(scenario)).float()[None] / 500.0
+    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), (k,)), "norm", 0.9)
+    moved = convolve(points, kernel)
+    assert not torch.allclose(moved, points, atol=1e-3)
+    torch.testing.assert_close(moved.mean(dim=1), points.mean(dim=1), atol=1e-6, rtol=0)
+
+
+def test_convolution_contracts_on_a_connected_mdag() -> None:
+    """For eps strictly below 1 / ||A||_inf, (I - eps L) shrinks all but the mean (Prop. 1)."""
+    scenario, k = _connected_case()
+    adjacency = literal.mdag(scenario, k)
+    eps = 0.99 / adjacency.sum(axis=1).max()
+    values = np.linalg.eigvalsh(np.eye(40) - eps * literal.laplacian(adjacency))
+    assert values[-1] == pytest.approx(1.0)
+    assert np.abs(values[:-1]).max() < 1.0 - 1e-9
+
+
+def test_the_bound_on_eps_must_be_strict() -> None:
+    """One link and eps = 1 = 1 / ||A||_inf: the two UAVs change places for ever."""
+    scenario = reknit.Scenario([[0.0, 0.0], [100.0, 0.0]], destroyed=[1])
+    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), (1,)), 1.0)
+    points = torch.tensor([[[0.0, 0.0], [100.0, 0.0]]])
+    torch.testing.assert_close(convolve(points, kernel), points.flip(1))
+    torch.testing.assert_close(convolve(convolve(points, kernel), kernel), points)
+
+
+def test_convolution_does_not_contract_on_a_split_mdag() -> None:
+    """With two parts the eigenvalue 1 is double: the operator is only non-expansive."""
+    adjacency = np.zeros((4, 4))
+    adjacency[0, 2] = adjacency[2, 0] = adjacency[1, 3] = adjacency[3, 1] = 1.0
+    values = np.linalg.eigvalsh(np.eye(4) - 0.99 * literal.laplacian(adjacency))
+    np.testing.assert_allclose(np.sort(values)[-2:], 1.0)
+    assert np.abs(values).max() <= 1.0 + 1e-12
+
+
+def test_repeated_convolution_ends_at_the_centre() -> None:
+    """On a connected mDAG the limit of (I - eps L)^q X_in is p_c in every row (Prop. 1)."""
+    scenario, k = _connected_case()
+    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), (k,)), "norm")
+    own, coupling = kernel.own.double(), kernel.coupling.double()
+    points = torch.from_numpy(literal.input_positions(scenario))[None]
+    centre = scenario.positions.mean(axis=0)
+    survivors = kernel.survivors
+    for _ in range(20_000):
+        moved = points * own
+        moved[:, :survivors] += coupling @ points[:, survivors:]
+        moved[:, survivors:] += coupling.transpose(1, 2) @ points[:, :survivors]
+        points = moved
+    np.testing.assert_allclose(points[0].numpy(), np.broadcast_to(centre, (40, 2)), atol=0.05)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_planned_time_stays_below_the_upper_bound(seed: int) -> None:
+    """No plan takes longer than flying everyone to p_c, even from random, untrained weights."""
+    scenario = reknit.generate(uavs=40, destroyed=24, seed=seed, split=True)
+    plan = reknit.plan(scenario, "ml-dagl", weights="random", iterations=1)
+    centre = scenario.positions.mean(axis=0)
+    farthest_m = np.linalg.norm(scenario.survivor_positions - centre, axis=1).max()
+    assert plan.status.is_connected
+    assert plan.recovery_time_s <= farthest_m / 10.0
+
+
+def test_number_of_parameters_is_the_papers() -> None:
+    """1,578,498 numbers of 4 bytes are the 6.02 MiB that the paper reports."""
+    shape = Shape()
+    counted = sum(one.numel() for one in Dgcn(shape).parameters())
+    assert counted == shape.parameters == 1_578_498
+    assert round(4 * counted / 2**20, 2) == 6.02
+    assert Shape(bias=False).parameters == 1_574_912

@@ -1,0 +1,186 @@
+"""The command line as people and machines use it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+import reknit
+from reknit import cli
+from reknit.algorithms.registry import BUILT_IN
+
+CASE = ("--uavs", "30", "--destroy", "15", "--seed", "2", "--split")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """Exit code of the command."""
+    monkeypatch.setattr(sys, "argv", ["reknit", *words])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    return int(caught.value.code or 0)
+
+
+def colours_in(path: Path) -> int:
+    """How many different colours a picture has; a blank one has one."""
+    with Image.open(path) as picture:
+        pixels = np.asarray(picture.convert("RGB")).astype(np.int64)
+        return len(np.unique(pixels @ np.array([65536, 256, 1])))
+
+
+def test_recover_prints_a_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """People see what happened, in words."""
+    assert run(monkeypatch, "recover", *CASE, "--planner", "contraction") == 0
+    text = capsys.readouterr().out
+    assert "30 UAVs, 15 destroyed; 15 survivors in" in text
+    for word in ("contraction", "planned time", "no plan beats", "flown time", "-> 1"):
+        assert word in text
+
+
+def test_recover_json_is_the_same_as_the_api(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Machines get what the Python call gives."""
+    assert run(monkeypatch, "recover", *CASE, "--planner", "contraction", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    scenario = reknit.generate(30, 15, seed=2, split=True)
+    expected = reknit.recover(scenario, "contraction", seed=2)
+    assert expected.plan is not None
+    assert told["targets_m"] == expected.plan.targets.tolist()
+    assert told["metrics"]["flown_time_s"] == expected.flight.reconnected_at_s
+    assert told["plan"]["lower_bound_s"] == expected.plan.lower_bound_s
+
+
+def test_recover_writes_everything(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """--out holds the scenario, a plan that verifies, the flight, the figures and pictures that
+    open and are not blank.
+    """
+    out = tmp_path / "new" / "folder"
+    assert run(monkeypatch, "recover", *CASE, "--planner", "contraction", "--out", str(out)) == 0
+    names = {path.name for path in out.iterdir()}
+    assert names == {
+        "scenario.json",
+        "plan.json",
+        "flight.parquet",
+        "metrics.json",
+        "recovery.png",
+        "recovery.gif",
+    }
+    scenario = reknit.load_scenario(out / "scenario.json")
+    reknit.Plan.load(out / "plan.json").verify(scenario)
+    metrics = json.loads((out / "metrics.json").read_text())["metrics"]
+    table = pq.read_table(out / "flight.parquet")
+    assert table.column_names == ["time_s", "uav_id", "x_m", "y_m"]
+    assert table["time_s"][-1].as_py() == metrics["flown_time_s"]
+    assert colours_in(out / "recovery.png") > 100
+    film: Any = Image.open(out / "recovery.gif")
+    assert film.n_frames > 5
+    film.close()
+    assert str(out.name) in capsys.readouterr().out
+
+
+def test_the_flight_is_csv_without_pyarrow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A base installation has no pyarrow and writes the same rows as CSV."""
+    monkeypatch.setattr("reknit.cli.outputs.find_spec", lambda name: None)
+    words = ("--planner", "sidr", "--no-animate", "--out", str(tmp_path))
+    assert run(monkeypatch, "recover", *CASE, *words) == 0
+    with (tmp_path / "flight.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    scenario = reknit.load_scenario(tmp_path / "scenario.json")
+    assert float(rows[0]["x_m"]) == scenario.survivor_positions[0, 0]
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_a_file_is_recovered(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """JSON and CSV files of the same swarm give the same answer."""
+    scenario = reknit.generate(30, 15, seed=2, split=True)
+    times = []
+    for name in ("case.json", "case.csv"):
+        reknit.save_scenario(scenario, tmp_path / name)
+        words = ("recover", str(tmp_path / name), "--planner", "contraction", "--json")
+        assert run(monkeypatch, *words) == 0
+        times.append(json.loads(capsys.readouterr().out)["plan"]["recovery_time_s"])
+    assert times[0] == times[1]
+
+
+def test_compare_shows_all_planners(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """One table and one picture with every planner asked for, and the bound."""
+    words = ("--planners", "center-fly,hero,sidr,contraction", "--out", str(tmp_path))
+    assert run(monkeypatch, "compare", *CASE, *words) == 0
+    text = capsys.readouterr().out
+    for name in ("center-fly", "hero", "sidr", "contraction", "No plan is faster than"):
+        assert name in text
+    assert colours_in(tmp_path / "comparison.png") > 100
+    assert len(json.loads((tmp_path / "comparison.json").read_text())) == 4
+
+
+def test_planners_lists_every_planner(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The list is the registry."""
+    assert run(monkeypatch, "planners", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)["planners"]
+    assert [row["name"] for row in listed][: len(BUILT_IN)] == [entry.name for entry in BUILT_IN]
+    assert run(monkeypatch, "planners") == 0
+    assert "everyone flies" in capsys.readouterr().out
+
+
+def test_parameters_reach_the_planner(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--param name=value is read as JSON where it can be."""
+    words = ("--planner", "hero", "--param", "weight=0", "--json")
+    assert run(monkeypatch, "recover", *CASE, *words) == 0
+    scenario = reknit.generate(30, 15, seed=2, split=True)
+    expected = reknit.recover(scenario, "hero", weight=0).metrics.flown_time_s
+    assert json.loads(capsys.readouterr().out)["metrics"]["flown_time_s"] == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["recover", "compare", "planners", "pretrain", "bench", "study run", "study report"],
+)
+def test_every_command_helps_with_an_example(command: str) -> None:
+    """Help texts hold an example."""
+    words = [sys.executable, "-m", "reknit", *command.split(), "--help"]
+    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    assert f"Example: reknit {command}" in text
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """Neither numpy nor torch is loaded to show the help, so that it answers in a blink."""
+    program = (
+        "import sys; from reknit import cli; sys.argv = ['reknit', '--help']\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('numpy', 'scipy', 'torch', 'matplotlib', 'pydantic')"
+        " if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout.decode().splitlines()[-1] == "[]"
+
+
+def test_recovering_loads_no_neural_network_library() -> None:
+    """The classical planners run without torch."""
+    program = (
+        "import sys, reknit; reknit.recover(reknit.generate(20, 10, seed=1), 'sidr');"
+        "print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout.decode().strip() == "False"

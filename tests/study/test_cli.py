@@ -1,0 +1,87 @@
+"""`reknit study` with one command for everything."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from reknit.cli import console
+from reknit.cli import study as cli_study
+from reknit.cli.app import main
+from reknit.study.spec import Study
+from reknit.study.store import Store
+
+
+@pytest.fixture
+def two(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[Study]:
+    """Two small studies in place of the built-in ones."""
+    few = {"planner": study.planner[:2], "case": study.case[:1]}
+    found = [study.model_copy(update={"name": name, **few}) for name in ("first", "second")]
+    monkeypatch.setattr(cli_study, "_studies", lambda name, planners: found)
+    return found
+
+
+def call(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr("sys.argv", ["reknit", *words])
+    try:
+        main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+@pytest.mark.usefixtures("two")
+def test_one_command_runs_and_one_reports_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All studies are run, a second call finds them done, and one page shows them all."""
+    out = ("--out", str(tmp_path))
+    assert call(monkeypatch, "study", "run", "all", "--workers", "1", *out) == 0
+    assert "2 studies, 32 runs, none failed." in capsys.readouterr().out
+    assert call(monkeypatch, "study", "run", "all", "--workers", "1", "--json", *out) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["study"], one["before"], one["now"]) for one in told] == [
+        ("first", 16, 0),
+        ("second", 16, 0),
+    ]
+    assert call(monkeypatch, "study", "report", "all", "--export", *out) == 0
+    page = (tmp_path / "results.md").read_text()
+    assert page.count("\n## ") == 2
+    assert (tmp_path / "first-quick" / "first.html").exists()
+    assert (tmp_path / "second-quick" / "second.parquet").exists()
+
+
+def test_a_refused_store_does_not_keep_the_others_from_running(
+    two: list[Study],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The rest is run and reported; the refused one is named at the end, with exit code 2."""
+    with Store(tmp_path / "first-quick.duckdb", two[1]):
+        pass
+    out = ("--out", str(tmp_path))
+    assert call(monkeypatch, "study", "run", "all", "--workers", "1", *out) == 2
+    told = capsys.readouterr()
+    assert "1 studies, 16 runs" in told.out
+    assert "first: not run:" in told.err
+    assert "another study" in told.err
+    assert call(monkeypatch, "study", "report", "all", *out) == 2
+    page = (tmp_path / "results.md").read_text()
+    assert "`first` (A small study): holds another study" in page
+    assert str(tmp_path) not in page
+
+
+def test_the_log_of_a_long_job_tells_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a terminal a line now and then; what was done before does not count as speed."""
+    lines: list[str] = []
+    now_s = iter([0.0, 1.0, 70.0, 80.0, 140.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(now_s))
+    monkeypatch.setattr(console.err, "print", lines.append)
+    report = console._a_line_a_minute()
+    for share in (0.5, 0.6, 0.65, 0.7):
+        report(share, "study")
+    assert lines == ["study: 60%, about 5 min left", "study: 70%, about 4 min left"]

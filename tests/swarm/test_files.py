@@ -1,0 +1,137 @@
+"""Scenarios to files and back, and files that are no scenarios."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from reknit import Radio, Scenario, generate, load_scenario, save_scenario
+from reknit.base import files as files_module
+from reknit.base.errors import InvalidScenario, ReknitError, UnreadableFile, UnwritableOutput
+from tests.strategies import scenarios
+
+
+@given(scenario=scenarios())
+def test_json_round_trip_is_exact(tmp_path: Path, scenario: Scenario) -> None:
+    """What is written as JSON is read back equal, to the last bit."""
+    path = tmp_path / "case.json"
+    save_scenario(scenario, path)
+    back = load_scenario(path)
+    assert back == scenario
+    assert back.positions.tobytes() == scenario.positions.tobytes()
+
+
+@given(scenario=scenarios())
+def test_csv_round_trip_is_exact(tmp_path: Path, scenario: Scenario) -> None:
+    """Positions and damage survive CSV to the last bit; the rest is given when reading."""
+    path = tmp_path / "case.csv"
+    save_scenario(scenario, path)
+    back = load_scenario(path, radio_range_m=120.0, max_speed_mps=10.0)
+    assert back.positions.tobytes() == scenario.positions.tobytes()
+    assert back.destroyed.tolist() == scenario.destroyed.tolist()
+
+
+def test_every_field_survives_json(tmp_path: Path) -> None:
+    """Radio, speeds and all demands are kept."""
+    scenario = Scenario(
+        [[0.0, 0.1, 0.2], [100.0, 0.0, 0.0], [150.0, 0.0, 7.0]],
+        [1],
+        radio=Radio(fading_shape=1.5),
+        max_speed_mps=[1.0, 2.0, 3.0],
+        allowed_time_s=12.5,
+        link_margin=0.1,
+        link_reliability=0.95,
+        min_separation_m=2.0,
+        anchors=[0],
+        connectivity=2,
+    )
+    save_scenario(scenario, tmp_path / "case.json")
+    assert load_scenario(tmp_path / "case.json") == scenario
+
+
+def test_fields_given_replace_those_of_the_file(tmp_path: Path) -> None:
+    """A range given when reading wins over the file's."""
+    save_scenario(generate(10, 2, seed=0), tmp_path / "case.json")
+    assert load_scenario(tmp_path / "case.json", radio_range_m=99.0).radio_range_m == 99.0
+
+
+GOOD = {"format": "reknit-scenario", "version": 1, "positions_m": [[0, 0], [1, 1]]}
+BAD_JSON = {
+    "not json": "{",
+    "another format": json.dumps({**GOOD, "format": "other"}),
+    "another version": json.dumps({**GOOD, "version": 2}),
+    "no positions": json.dumps({"format": "reknit-scenario", "version": 1}),
+    "misspelt key": json.dumps({**GOOD, "destroyd": [1]}),
+    "mixed dimensions": json.dumps({**GOOD, "positions_m": [[0, 0], [1, 1, 1]]}),
+    "text for a number": json.dumps({**GOOD, "radio_range_m": "120"}),
+    "nan": json.dumps({**GOOD, "positions_m": [[0, 0], [1, float("nan")]]}),
+    "all destroyed": json.dumps({**GOOD, "destroyed": [0, 1]}),
+    "bad radio": json.dumps({**GOOD, "radio": {"wavelength_m": 1}}),
+    "a list": "[]",
+}
+
+
+@pytest.mark.parametrize("text", BAD_JSON.values(), ids=BAD_JSON)
+def test_bad_json_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
+    """The error names the file; nothing but a typed error comes out."""
+    path = tmp_path / "case.json"
+    path.write_text(text)
+    with pytest.raises(UnreadableFile, match=r"case\.json"):
+        load_scenario(path)
+
+
+HEADER = "uav_id,x_m,y_m,alive\n"
+BAD_CSV = {
+    "empty": ("", "line 1"),
+    "header only": (HEADER, "positions"),
+    "wrong header": ("id,x,y\n0,1,2\n", "line 1"),
+    "text": (HEADER + "0,a,2,1\n", "line 2"),
+    "too few fields": (HEADER + "0,1,1\n", "line 2"),
+    "unknown state": (HEADER + "0,1,2,maybe\n", "alive"),
+    "repeated id": (HEADER + "0,1,2,1\n0,3,4,1\n", "line 3"),
+    "gap in ids": (HEADER + "0,1,2,1\n7,3,4,1\n", "line 3"),
+    "nan": (HEADER + "0,nan,2,1\n1,3,4,1\n", "finite"),
+    "all dead": (HEADER + "0,1,2,0\n", "survivor"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), BAD_CSV.values(), ids=BAD_CSV)
+def test_bad_csv_names_the_line(tmp_path: Path, text: str, told: str) -> None:
+    """The error says where in the file the fault is."""
+    path = tmp_path / "case.csv"
+    path.write_text(text)
+    with pytest.raises(UnreadableFile, match=told):
+        load_scenario(path)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Missing, a folder, not text, oversized, unknown ending: a typed error each."""
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "case.txt").write_text("{}")
+    (tmp_path / "large.json").write_text("x" * 2000)
+    for name in ("missing.json", "binary.json", "case.txt", "."):
+        with pytest.raises(UnreadableFile):
+            load_scenario(tmp_path / name)
+    monkeypatch.setattr(files_module, "MAX_BYTES", 1000)
+    with pytest.raises(UnreadableFile, match="MiB"):
+        load_scenario(tmp_path / "large.json")
+
+
+def test_outputs_that_cannot_be_written(tmp_path: Path) -> None:
+    """A missing folder gives a typed error; an unknown ending too; nothing is left behind."""
+    scenario = generate(5, 1, seed=0)
+    with pytest.raises(UnwritableOutput):
+        save_scenario(scenario, tmp_path / "no" / "case.json")
+    with pytest.raises(InvalidScenario, match="ends in"):
+        save_scenario(scenario, tmp_path / "case.xml")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_fields_are_refused(tmp_path: Path) -> None:
+    """A misspelt field given when reading is told."""
+    save_scenario(generate(5, 1, seed=0), tmp_path / "case.csv")
+    with pytest.raises(ReknitError, match="fields"):
+        load_scenario(tmp_path / "case.csv", rang_m=1.0)
