@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from reknit.base.budget import Budget
 from reknit.base.progress import Progress, silent
+from reknit.base.types import FloatArray
+
+Cancel = Callable[[], bool]
+"""Asked now and then while work is done; true: stop at once with what there is."""
+
+
+def never() -> bool:
+    """A `Cancel` that never asks to stop."""
+    return False
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a planner is given beside the scenario."""
+    """Seed, limits and listeners of one call of a planner.
+
+    Parameters
+    ----------
+    seed
+        Of everything random.
+    budget
+        Limit on computing time.
+    progress
+        Told how far the work is.
+    cancel
+        Asked whether to stop; see `is_over`.
+    warm_start
+        (N_R, dim) targets of an earlier plan to begin from, in metres, or None.
+    """
 
     seed: int = 0
     budget: Budget = field(default_factory=Budget)
     progress: Progress = silent
+    cancel: Cancel = never
+    warm_start: FloatArray | None = None
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """The only source of randomness: one stream that starts from the seed."""
+        return np.random.default_rng(self.seed)
 
     @property
-    def rng(self) -> np.random.Generator:
-        """A generator that starts from the seed; the only source of randomness."""
-        return np.random.default_rng(self.seed)
+    def is_over(self) -> bool:
+        """Whether to stop now: the budget has passed or the caller has cancelled."""
+        return self.budget.is_over or self.cancel()
