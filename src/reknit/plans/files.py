@@ -23,7 +23,9 @@ class _ClashFile(BaseModel):
     forces: list[list[float]]
 
 
-class _CertificateFile(BaseModel):
+class CertificateFile(BaseModel):
+    """The JSON form of a certificate."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
     bound_s: float
@@ -52,12 +54,12 @@ class PlanFile(BaseModel):
     versions: dict[str, str]
     details: dict[str, Any]
     targets_m: list[list[float]]
-    certificate: _CertificateFile
+    certificate: CertificateFile
 
 
-def plan_json(plan: Plan) -> str:
-    """The text of a plan file."""
-    model = PlanFile(
+def plan_file(plan: Plan) -> PlanFile:
+    """The JSON form of a plan."""
+    return PlanFile(
         planner=plan.planner,
         status=plan.status.value,
         recovery_time_s=plan.recovery_time_s,
@@ -69,9 +71,13 @@ def plan_json(plan: Plan) -> str:
         versions=plan.versions,
         details=plan.details,
         targets_m=plan.targets.tolist(),
-        certificate=_certificate_file(plan.certificate),
+        certificate=certificate_file(plan.certificate),
     )
-    return model.model_dump_json(indent=1) + "\n"
+
+
+def plan_json(plan: Plan) -> str:
+    """The text of a plan file."""
+    return plan_file(plan).model_dump_json(indent=1) + "\n"
 
 
 def save_plan(plan: Plan, path: str | Path) -> None:
@@ -87,16 +93,20 @@ def load_plan(path: str | Path) -> Plan:
 def parse_plan(text: str, path: str) -> Plan:
     """The plan of a text; `path` is where it comes from, for the error."""
     try:
-        model = PlanFile.model_validate_json(text)
-        status = Status(model.status)
-        targets = np.asarray(model.targets_m, dtype=np.float64)
-        if targets.ndim != 2:
-            raise ValueError("targets_m is not a list of rows of numbers")
-        certificate = _certificate(model.certificate)
+        return plan_of(PlanFile.model_validate_json(text))
     except ValidationError as error:
         raise UnreadableFile(f"{path}: {plain_error(error)}") from None
     except ValueError as error:
         raise UnreadableFile(f"{path}: {error}") from None
+
+
+def plan_of(model: PlanFile) -> Plan:
+    """The plan that a JSON form describes; ValueError if there is none."""
+    status = Status(model.status)
+    targets = np.asarray(model.targets_m, dtype=np.float64)
+    if targets.ndim != 2:
+        raise ValueError("targets_m is not a list of rows of numbers")
+    certificate = certificate_of(model.certificate)
     targets.setflags(write=False)
     return Plan(
         targets=targets,
@@ -112,12 +122,13 @@ def parse_plan(text: str, path: str) -> Plan:
     )
 
 
-def _certificate_file(certificate: Certificate) -> _CertificateFile:
+def certificate_file(certificate: Certificate) -> CertificateFile:
+    """The JSON form of a certificate."""
     clashes = [
         _ClashFile(links=_pairs(clash.links), forces=clash.forces.tolist())
         for clash in certificate.clashes
     ]
-    return _CertificateFile(
+    return CertificateFile(
         bound_s=certificate.bound_s,
         trial_s=certificate.trial_s,
         cases=_pairs(certificate.cases),
@@ -131,7 +142,8 @@ def _pairs(rows: IntArray) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in rows]
 
 
-def _certificate(model: _CertificateFile) -> Certificate:
+def certificate_of(model: CertificateFile) -> Certificate:
+    """The certificate that a JSON form describes; ValueError if there is none."""
     clashes = tuple(
         Clash(
             np.asarray(clash.links, dtype=np.int64).reshape(-1, 2),

@@ -79,17 +79,18 @@ def save_scenario(scenario: Scenario, path: str | Path) -> None:
     path = Path(path)
     kind = path.suffix.lower()
     if kind == ".json":
-        write_text(path, _to_json(scenario))
+        write_text(path, scenario_file(scenario).model_dump_json(indent=1) + "\n")
     elif kind == ".csv":
         write_text(path, _to_csv(scenario))
     else:
         raise InvalidScenario("path", str(path), "a name that ends in .json or .csv")
 
 
-def _to_json(scenario: Scenario) -> str:
+def scenario_file(scenario: Scenario) -> ScenarioFile:
+    """The JSON form of a scenario."""
     radio = scenario.radio
     speeds = scenario.max_speed_mps
-    model = ScenarioFile(
+    return ScenarioFile(
         positions_m=scenario.positions.tolist(),
         destroyed=scenario.destroyed.tolist(),
         radio_range_m=scenario.radio_range_m if radio is None else None,
@@ -102,7 +103,6 @@ def _to_json(scenario: Scenario) -> str:
         anchors=scenario.anchors.tolist(),
         connectivity=scenario.connectivity,
     )
-    return model.model_dump_json(indent=1) + "\n"
 
 
 def _from_json(path: Path, text: str) -> dict[str, Any]:
@@ -110,18 +110,28 @@ def _from_json(path: Path, text: str) -> dict[str, Any]:
         model = ScenarioFile.model_validate_json(text)
     except ValidationError as error:
         raise UnreadableFile(f"{path}: {plain_error(error)}") from None
+    try:
+        return _given(model)
+    except ReknitError as error:
+        raise UnreadableFile(f"{path}: {error}") from error
+
+
+def scenario_of(model: ScenarioFile) -> Scenario:
+    """The scenario that a JSON form describes; `InvalidScenario` if there is none."""
+    return Scenario(**_given(model))
+
+
+def _given(model: ScenarioFile) -> dict[str, Any]:
+    """The arguments of `Scenario`."""
     given = model.model_dump(exclude={"format", "version", "positions_m", "radio"})
     if given["radio_range_m"] is None:
         del given["radio_range_m"]
     lengths = {len(row) for row in model.positions_m}
     if len(lengths) != 1:
-        raise UnreadableFile(f"{path}: positions_m mixes 2-D and 3-D rows; allowed: one of them")
+        raise InvalidScenario("positions_m", "of 2-D and 3-D rows", "one of them")
     given["positions"] = model.positions_m
     if model.radio is not None:
-        try:
-            given["radio"] = Radio(**model.radio.model_dump())
-        except ReknitError as error:
-            raise UnreadableFile(f"{path}: {error}") from error
+        given["radio"] = Radio(**model.radio.model_dump())
     return given
 
 
