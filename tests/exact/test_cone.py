@@ -15,7 +15,7 @@ from reknit.exact.model.cone import (
     solve_apart,
 )
 from reknit.exact.model.problem import Problem
-from reknit.exact.search.settling import settle
+from reknit.exact.search.tree_program import solve_tree
 from reknit.network.emst import lightest_tree
 from reknit.network.links import lengths
 
@@ -92,7 +92,7 @@ def test_pieces_are_as_good_as_the_whole(seed: int) -> None:
     problem = Problem(start, np.full(40, 10.0), 120.0)
     tree = problem.first_tree
     floor_s = float(problem.closing_time_s(tree).max())
-    settled = settle(Cones(problem), tree, floor_s)
+    settled = solve_tree(Cones(problem), tree, floor_s)
     assert settled.time_s == pytest.approx(solve(problem, tree).time_s, rel=1e-7)
 
 

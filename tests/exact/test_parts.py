@@ -17,9 +17,9 @@ from reknit.exact.model.cone import Cones, solve
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.bounds import emst_bound
 from reknit.exact.search.bits import bits, labels, lowest, members, tree_sides, walk
-from reknit.exact.search.branching import Search
-from reknit.exact.search.cases import Found, OutOfWork, Region, Work
+from reknit.exact.search.case_search import CaseSearch
 from reknit.exact.search.conflicts import clashing_pairs
+from reknit.exact.search.proof_tree import Faster, Proof, Region, Work
 from reknit.network.emst import longest_edge_m
 from reknit.network.links import lengths
 
@@ -66,17 +66,16 @@ def test_a_search_ends_in_one_of_three_ways() -> None:
     problem = Problem.of(scenario)
     best_s = reknit.plan(scenario, "certified").recovery_time_s
 
-    def search(time_s: float, limit: int) -> Search:
+    def search(time_s: float, limit: int) -> CaseSearch:
         region = Region.whole(problem.count)
-        return Search(Cones(problem), region, problem.candidates(time_s), time_s, Work(limit))
+        return CaseSearch(Cones(problem), region, problem.candidates(time_s), time_s, Work(limit))
 
     proof = search(0.999 * best_s, 5_000).run()
+    assert isinstance(proof, Proof)
     assert proof.needs == 0
     assert proof.lacks == 0
-    with pytest.raises(Found):
-        search(1.01 * best_s, 5_000).run()
-    with pytest.raises(OutOfWork):
-        search(0.999 * best_s, 3).run()
+    assert isinstance(search(1.01 * best_s, 5_000).run(), Faster)
+    assert search(0.999 * best_s, 3).run() is None
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -9,16 +9,15 @@ import numpy as np
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
-from reknit.base.types import FloatArray, IntArray, JsonDict
+from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.demands.fallbacks import fallback_targets
 from reknit.exact.demands.shaping import Shaper
-from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
-from reknit.exact.proof.bounds import lower_bound, quickest_s
+from reknit.exact.proof.bounds import lower_bound
 from reknit.exact.proof.certificates import case_certificate
-from reknit.exact.search.improvement import State, best_of, improve, restarts
-from reknit.exact.search.movement import place
-from reknit.exact.search.settling import settle
+from reknit.exact.search.state import State
+from reknit.exact.search.targets import exact_targets
+from reknit.exact.solve import quick_state, solve
 from reknit.network.emst import emst
 from reknit.network.links import count_subnets
 from reknit.plans.certificate import Certificate
@@ -28,7 +27,7 @@ from reknit.swarm.scenario import Scenario
 
 _QUICKEST_S = 2e-3
 _QUICKEST_S_PER_UAV = 4e-5
-"""With less time than this left a first tree would come too late: the fallback it is."""
+"""With less time left than this a first tree would come too late, so the fallback is taken."""
 
 
 @dataclass(frozen=True)
@@ -49,58 +48,45 @@ class Certified:
         problem = Problem.of(scenario)
         if _is_late(problem, context):
             return _fallback(scenario, Status.DEADLINE, None, {})
-        return _plan(scenario, problem, problem.first_tree, context, self.effort)
+        state = solve(problem, effort=self.effort, context=context, state=quick_state(scenario))
+        return _proposal(scenario, state, context, self.effort)
 
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """The cone program on the EMST of the proposed targets, if that is faster."""
         problem = Problem.of(scenario)
         if _is_late(problem, context):
-            made = _fallback(scenario, Status.DEADLINE, None, {})
+            polished = _fallback(scenario, Status.DEADLINE, None, {})
         else:
-            made = _plan(scenario, problem, emst(proposal.targets), context, 0)
-        details = {**proposal.details, **made.details}
-        before_s, after_s = (_time_s(scenario, one.targets) for one in (proposal, made))
-        best = proposal if before_s <= after_s and np.isfinite(before_s) else made
-        return Proposal(best.targets, best.status, made.certificate, details)
+            state = solve(problem, effort=0, context=context, links=emst(proposal.targets))
+            polished = _proposal(scenario, state, context, 0)
+        details = {**proposal.details, **polished.details}
+        before_s = _time_s(scenario, proposal.targets)
+        is_better = _time_s(scenario, polished.targets) < before_s or not np.isfinite(before_s)
+        best = polished if is_better else proposal
+        return Proposal(best.targets, best.status, polished.certificate, details)
 
 
-def _plan(
-    scenario: Scenario,
-    problem: Problem,
-    tree: IntArray,
-    context: Context,
-    effort: int,
-) -> Proposal:
-    """Settle the tree, search from it and from trees near it; targets of the best one found."""
-    budget = context.budget
-    cones = Cones(problem)
-    floor_s = quickest_s(problem)
-    state = State(settle(cones, tree, floor_s), floor_s)
-    if effort:
-        state = improve(cones, state, effort, lambda: budget.is_over)
-        if not state.is_proved and np.isfinite(state.settled.time_s):
-            trees = restarts(cones, state, effort // 40, context.rng)
-            found = best_of(cones, state, trees, lambda: budget.is_over)
-            if found.settled is not state.settled:
-                state = improve(cones, found, effort // 4, lambda: budget.is_over)
+def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -> Proposal:
+    """Targets on the state's tree, shaped to the demands that a tree does not know."""
+    problem = state.problem
     certificate = None  # the scenario's own bound is at least the EMST's, where the search began
     if state.case is not None:
         certificate = case_certificate(scenario, state.case.search, state.case.proof)
-    details: JsonDict = {"cone_programs": cones.solved}
-    if state.is_impossible(problem):
+    details: JsonDict = {"cone_programs": state.cones.solved}
+    if state.is_impossible:
         return Proposal(problem.start, Status.INFEASIBLE, certificate, details)
     targets = None
-    if np.isfinite(state.settled.time_s):
-        targets = place(problem, state.settled, lambda: budget.is_over)
+    if state.has_tree:
+        targets = exact_targets(problem, state.tree, lambda: context.is_over)
     if targets is not None and _is_demanding(scenario) and demand_faults(scenario, targets):
         starts = [targets]
         other = fallback_targets(scenario)
         if other is not None:
             starts.append(other)
         bound_s = max(state.bound_s, lower_bound(scenario).bound_s)
-        shaper = Shaper(scenario, problem, context.rng, lambda: budget.is_over, bound_s)
+        shaper = Shaper(scenario, problem, context.rng, lambda: context.is_over, bound_s)
         targets = shaper.best(starts, max(effort, 1) // 4)
-    status = Status.DEADLINE if budget.is_over else None
+    status = Status.DEADLINE if context.is_over else None
     if targets is None or _is_faulty(scenario, targets):
         return _fallback(scenario, status, certificate, details)
     return Proposal(targets, status, certificate, details)

@@ -68,6 +68,12 @@ class Cones:
         self.clashes: list[tuple[Clash, float]] = []  # learned, with the time each proves
         self._known: dict[bytes, Solution] = {}
 
+    def copy(self) -> Cones:
+        """The same cone programs and clashes, to be added to without changing these."""
+        copied = Cones(self.problem)
+        copied.clashes, copied._known = list(self.clashes), dict(self._known)
+        return copied
+
     @property
     def solved(self) -> int:
         """How many were solved."""

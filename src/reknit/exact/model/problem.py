@@ -44,7 +44,7 @@ class Problem:
 
     @property
     def count(self) -> int:
-        """N = N_R."""
+        """N_R, the number of survivors."""
         return len(self.start)
 
     @cached_property
@@ -103,6 +103,11 @@ class Problem:
     def first_tree(self) -> IntArray:
         """The EMST; with different speeds the tree that is minimal in `closing_time_s`."""
         return emst(self.start) if self.is_uniform else self._quickest_tree()
+
+    @cached_property
+    def quickest_s(self) -> float:
+        """The time before which the candidate links cannot connect the survivors."""
+        return float(self.closing_time_s(self.first_tree).max(initial=0.0))
 
     def _quickest_tree(self) -> IntArray:
         """Minimum spanning tree under the closing time, then the length; may lack links that

@@ -1,6 +1,6 @@
 """Bounds that no plan can beat, each with a certificate for the checker.
 
-The EMST bound comes for nothing. A short search by cases (`branching`) about the links that
+The EMST bound comes for nothing. A short search by cases (`case_search`) about the links that
 decide the time of the EMST's cone program usually raises it to the optimum: links that are alone
 across a cut of the candidates must be used (the bridge bound), and cuts of two, three and more
 links are gone through case by case.
@@ -12,18 +12,13 @@ import numpy as np
 
 from reknit.base.types import IntArray
 from reknit.exact.demands.feasibility import check_possible
-from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.certificates import case_certificate, cut_certificate
-from reknit.exact.search.improvement import State, improve
-from reknit.exact.search.settling import settle
+from reknit.exact.solve import QUICK_EFFORT, quick_state, solve
 from reknit.network.links import lengths
 from reknit.plans.certificate import Certificate
 from reknit.plans.checker.proof import certified_bound_s
 from reknit.swarm.scenario import Scenario
-
-_EFFORT = 40
-"""Cone programs and cases that the bound of a scenario may take."""
 
 _LOSSES = 40_000
 """Survivors whose loss is tried for the bound of a 2-connected result, times their number."""
@@ -50,12 +45,7 @@ def emst_bound(scenario: Scenario) -> Certificate:
     ``max(0, |p_i - p_j| - d) / (v_i + v_j)`` in the tree that is minimal in it.
     """
     problem = Problem.of(scenario)
-    return cut_certificate(scenario, problem, quickest_s(problem))
-
-
-def quickest_s(problem: Problem) -> float:
-    """The time before which the candidate links cannot connect the survivors."""
-    return float(problem.closing_time_s(problem.first_tree).max(initial=0.0))
+    return cut_certificate(scenario, problem, problem.quickest_s)
 
 
 def _lower_bound(scenario: Scenario) -> Certificate:
@@ -69,13 +59,11 @@ def _lower_bound(scenario: Scenario) -> Certificate:
 
 
 def _connecting(scenario: Scenario, problem: Problem, lost: int | None) -> Certificate:
-    floor_s = quickest_s(problem)
+    floor_s = problem.quickest_s
     cheap = cut_certificate(scenario, problem, floor_s, lost)
     if floor_s == 0.0:
         return cheap
-    cones = Cones(problem)
-    state = State(settle(cones, problem.first_tree, floor_s), floor_s)
-    state = improve(cones, state, _EFFORT, lambda: False)
+    state = quick_state(scenario) if lost is None else solve(problem, effort=QUICK_EFFORT)
     if state.case is None:
         return cheap
     proved = case_certificate(scenario, state.case.search, state.case.proof, lost)
@@ -95,7 +83,7 @@ def _worst_loss(problem: Problem) -> int:
         first = np.sort(np.unique(ends, return_index=True)[1])
         rows = ends[first]
         rows = rows[degree[rows] > 1][:most]
-    times_s = [quickest_s(problem.without(int(row))) for row in rows]
+    times_s = [problem.without(int(row)).quickest_s for row in rows]
     return int(rows[int(np.argmax(times_s))])
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from reknit.base.types import IntArray
 from reknit.exact.model.problem import Problem
-from reknit.exact.search.branching import Search
-from reknit.exact.search.cases import Proof
+from reknit.exact.search.case_search import CaseSearch
+from reknit.exact.search.proof_tree import Proof
 from reknit.plans.certificate import CUT, Certificate, Clash
 from reknit.plans.checker.proof import certified_bound_s
 from reknit.swarm.scenario import Scenario
@@ -32,7 +32,7 @@ def cut_certificate(
 
 
 def case_certificate(
-    scenario: Scenario, search: Search, proof: Proof, lost: int | None = None
+    scenario: Scenario, search: CaseSearch, proof: Proof, lost: int | None = None
 ) -> Certificate:
     """The certificate of a proof by cases."""
     rows: list[tuple[int, int]] = []

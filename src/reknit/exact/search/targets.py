@@ -1,4 +1,4 @@
-"""From a settled tree to targets that pass the checker: least total movement, exact links.
+"""From a solved tree to targets that pass the checker: least total movement, exact links.
 
 Among the plans on the tree that are as fast as can be, the one with the least total movement:
 ``sum_i |u_i|`` is minimised with every flight at most the best time. Survivors that have no part
@@ -18,7 +18,7 @@ import numpy as np
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.cone import least_movement, solve
 from reknit.exact.model.problem import Problem
-from reknit.exact.search.settling import Settled
+from reknit.exact.search.tree_program import TreeSolution
 from reknit.network.links import lengths
 
 _MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
@@ -30,24 +30,26 @@ _STILL = 1e-6
 """Displacements below this fraction of the range are rounding of zero, if the links agree."""
 
 
-def place(problem: Problem, settled: Settled, is_over: Callable[[], bool]) -> FloatArray | None:
-    """Targets on the settled tree whose links hold exactly; None if rounding has the better of it.
+def exact_targets(
+    problem: Problem, tree: TreeSolution, is_over: Callable[[], bool]
+) -> FloatArray | None:
+    """Targets on a solved tree whose links hold exactly; None where rounding prevents that.
 
     Once the budget is over, pieces are placed by least time alone, which is quicker.
     """
-    speeds = np.where(settled.movable, problem.speeds, 0.0)
+    speeds = np.where(tree.movable, problem.speeds, 0.0)
     local = Problem(problem.start, speeds, problem.range_m)
     targets = problem.start.copy()
-    for pairs, solution in zip(settled.pieces, settled.solutions, strict=True):
+    for pairs, solution in zip(tree.pieces, tree.solutions, strict=True):
         if solution.time_s > 0.0:
-            shift = _place_piece(local, pairs, solution.time_s, settled.time_s, not is_over())
+            shift = _piece_targets(local, pairs, solution.time_s, tree.time_s, not is_over())
             if shift is None:
                 return None
             targets[solution.nodes] += shift
     return targets
 
 
-def _place_piece(
+def _piece_targets(
     problem: Problem, pairs: IntArray, least_s: float, time_s: float, save_movement: bool
 ) -> FloatArray | None:
     nodes = np.unique(pairs)

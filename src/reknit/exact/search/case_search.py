@@ -22,8 +22,8 @@ import numpy as np
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.cone import Cones, Solution, dual_time_s
 from reknit.exact.search.bits import bits, labels, lowest, members, tree_sides, walk
-from reknit.exact.search.cases import Found, OutOfWork, Proof, Region, Work, join
 from reknit.exact.search.conflicts import clashing_pairs
+from reknit.exact.search.proof_tree import Faster, Outcome, Proof, Region, Work, join
 from reknit.network.links import lengths
 from reknit.plans.certificate import Clash
 
@@ -38,7 +38,7 @@ _DOUBT = 1e-4
 """How far a dual may stay behind its cone program's value and still end a case."""
 
 
-class Search:
+class CaseSearch:
     """Looks for a plan faster than the trial time in a region, or proves that there is none."""
 
     def __init__(
@@ -81,14 +81,18 @@ class Search:
                     self.clashes.append(clash)
                     self._masks.append(mask)
 
-    def run(self) -> Proof:
-        """The proof that no plan takes less than the trial time; raises `Found` or `OutOfWork`."""
+    def run(self) -> Outcome:
+        """The proof that no plan takes less than the trial time, a plan that does, or None when
+        the work ran out first.
+        """
         return self._case(0, 0)
 
     # One case: `used` and `barred` are bit sets of links.
 
-    def _case(self, used: int, barred: int) -> Proof:
+    def _case(self, used: int, barred: int) -> Outcome:
         self.work.add(1 + len(self.pairs) // _LINKS_A_CASE)
+        if self.work.is_done:
+            return None
         steps: list[tuple[int, Proof, bool]] = []  # link, the proof of its other side, is used
         fresh = used
         while True:
@@ -105,17 +109,22 @@ class Search:
                 fresh |= 1 << link
             if bridges:
                 continue
-            link, end = self._relax(used, barred)
-            if end is not None:
+            relaxed = self._relax(used, barred)
+            if isinstance(relaxed, Proof):
+                end = relaxed
                 break
-            other = self._case(used | 1 << link, barred)
-            if not other.needs >> link & 1:
+            if not isinstance(relaxed, int):
+                return relaxed
+            other = self._case(used | 1 << relaxed, barred)
+            if not isinstance(other, Proof):
+                return other
+            if not other.needs >> relaxed & 1:
                 end = other
                 break
-            steps.append((link, other, False))
-            barred |= 1 << link
-        for link, other, is_used in reversed(steps):
-            end = join(link, end, other) if is_used else join(link, other, end)
+            steps.append((relaxed, other, False))
+            barred |= 1 << relaxed
+        for link, other_side, is_used in reversed(steps):
+            end = join(link, end, other_side) if is_used else join(link, other_side, end)
         return end
 
     def _bar(
@@ -173,18 +182,20 @@ class Search:
                 found.append((link, cut))
         return found, None
 
-    def _relax(self, used: int, barred: int) -> tuple[int, Proof | None]:
-        """The cone program on the links in use: it ends the case, or names a link to branch on."""
+    def _relax(self, used: int, barred: int) -> int | Outcome:
+        """The cone program on the links in use ends the case, or names the link to branch on."""
         moved = self.problem.start
         shifts: dict[int, FloatArray] = {}
         for piece in self._pieces(used):
             solution, is_new = self.cones.solve(self.pairs[piece])
             if is_new:
                 self.work.add()
+                if self.work.is_done:
+                    return None
             if solution.time_s >= self.time_s or solution.proved_s >= self.time_s:
                 if solution.proved_s < self.time_s * (1.0 - _DOUBT):
-                    raise OutOfWork  # the solver failed here: claim nothing
-                return -1, self._learn(piece, solution)
+                    return None  # the solver failed here, so nothing can be claimed
+                return self._learn(piece, solution)
             for row, shift in zip(solution.nodes.tolist(), solution.shift, strict=True):
                 shifts[row] = shift
         if shifts:
@@ -193,9 +204,7 @@ class Search:
         length = lengths(moved, self.pairs)
         holds = (length <= self.problem.range_m * _LINKED) | self._always
         link = self._choose(length, bits(np.flatnonzero(holds)) | used, barred)
-        if link < 0:
-            raise Found(moved)
-        return link, None
+        return Faster(moved) if link < 0 else link
 
     def _choose(self, length: FloatArray, holds: int, barred: int) -> int:
         """The shortest link across the open cut with the fewest links; -1 if no cut is open."""

@@ -25,15 +25,16 @@ _MOST_HOPS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
-    """A tree with the least time on it.
+class TreeSolution:
+    """A spanning tree with the least time on it.
 
+    links    (n - 1, 2) the tree.
     time_s   infinite if the tree's links cannot all hold.
     pieces   the links of each piece; solutions theirs, in the same order.
     movable  who may move.
     """
 
-    tree: IntArray
+    links: IntArray
     time_s: float
     pieces: list[IntArray]
     solutions: list[Solution]
@@ -58,40 +59,42 @@ class Settled:
         return positions
 
 
-def settle(cones: Cones, tree: IntArray, floor_s: float) -> Settled:
-    """The cone program on a tree; no time below `floor_s` is possible."""
+def solve_tree(cones: Cones, links: IntArray, floor_s: float) -> TreeSolution:
+    """The cone program on a spanning tree; no time below `floor_s` is possible."""
     problem = cones.problem
-    hops = np.full(len(tree), _HOPS if problem.count > _LARGE else _MOST_HOPS)
-    gaps = problem.closing_time_s(tree) > 0.0
+    hops = np.full(len(links), _HOPS if problem.count > _LARGE else _MOST_HOPS)
+    gaps = problem.closing_time_s(links) > 0.0
     guess_s = floor_s
     before = np.inf
     while True:
-        movable = _movable(tree, np.where(gaps, hops, -1), problem.count)
-        settled = _settle(cones, tree, guess_s, movable)
-        if settled.time_s > guess_s and np.isfinite(settled.time_s):
-            guess_s = settled.time_s * (1.0 + 1e-9)
+        movable = _movable(links, np.where(gaps, hops, -1), problem.count)
+        solved = _solve_pieces(cones, links, guess_s, movable)
+        if solved.time_s > guess_s and np.isfinite(solved.time_s):
+            guess_s = solved.time_s * (1.0 + 1e-9)
             continue
-        if settled.time_s <= floor_s * (1.0 + 1e-9) or len(settled.pieces) == 0:
-            return settled
+        if solved.time_s <= floor_s * (1.0 + 1e-9) or len(solved.pieces) == 0:
+            return solved
         # Allow more survivors to move where the time is decided.
-        mine = _same_piece(settled, tree) & gaps & (hops < _MOST_HOPS)
-        if not mine.any() or settled.time_s > before * (1.0 - 1e-9):
-            return settled
+        mine = _same_piece(solved, links) & gaps & (hops < _MOST_HOPS)
+        if not mine.any() or solved.time_s > before * (1.0 - 1e-9):
+            return solved
         if (hops[mine] > _HOPS).any():
-            before = settled.time_s
+            before = solved.time_s
         hops[mine] = np.minimum(2 * hops[mine], _MOST_HOPS)
 
 
-def _settle(cones: Cones, tree: IntArray, guess_s: float, movable: BoolArray) -> Settled:
+def _solve_pieces(
+    cones: Cones, links: IntArray, guess_s: float, movable: BoolArray
+) -> TreeSolution:
     problem = cones.problem
     speeds = np.where(movable, problem.speeds, 0.0)
     # A hair more than the guess, which targets may exceed by rounding.
-    give_m = (speeds[tree[:, 0]] + speeds[tree[:, 1]]) * guess_s * (1.0 + 1e-5)
-    contested = tree[lengths(problem.start, tree) > problem.range_m - give_m]
+    give_m = (speeds[links[:, 0]] + speeds[links[:, 1]]) * guess_s * (1.0 + 1e-5)
+    contested = links[lengths(problem.start, links) > problem.range_m - give_m]
     pieces = _split(contested, movable, problem.count)
     solutions = [cones.solve(piece, movable)[0] for piece in pieces]
     time_s = max((solution.time_s for solution in solutions), default=0.0)
-    return Settled(tree, time_s, pieces, solutions, movable)
+    return TreeSolution(links, time_s, pieces, solutions, movable)
 
 
 def _movable(tree: IntArray, hops: IntArray, count: int) -> BoolArray:
@@ -124,9 +127,9 @@ def _split(links: IntArray, movable: BoolArray, count: int) -> list[IntArray]:
     return [links[part] for part in np.split(order, starts[1:])] if len(links) else []
 
 
-def _same_piece(settled: Settled, tree: IntArray) -> BoolArray:
+def _same_piece(solved: TreeSolution, links: IntArray) -> BoolArray:
     """Which tree links lie in the piece that decides the time."""
-    count = int(tree.max()) + 1
-    worst = settled.pieces[settled.worst]
-    key = tree[:, 0] * count + tree[:, 1]
+    count = int(links.max()) + 1
+    worst = solved.pieces[solved.worst]
+    key = links[:, 0] * count + links[:, 1]
     return np.isin(key, worst[:, 0] * count + worst[:, 1])

@@ -1,4 +1,4 @@
-"""What a search by cases is made of: proofs, limits, and the part of the swarm it is about."""
+"""What a search by cases is made of: proofs, outcomes, limits, and the part it looks at."""
 
 from __future__ import annotations
 
@@ -41,16 +41,18 @@ def join(link: int, used: Proof, unused: Proof) -> Proof:
     return Proof(link, used, unused, needs, lacks, 1 + used.rows + unused.rows)
 
 
-class OutOfWork(Exception):
-    """The search was stopped before it came to an end."""
+@dataclass(frozen=True, eq=False)
+class Faster:
+    """How a search ends that comes upon a plan faster than its trial time.
+
+    positions   (n, dim) places within reach in less than that time, which links connect.
+    """
+
+    positions: FloatArray
 
 
-class Found(Exception):
-    """Positions that leave no cut open, reached in less than the trial time."""
-
-    def __init__(self, moved: FloatArray) -> None:
-        self.moved = moved
-        super().__init__()
+Outcome = Proof | Faster | None
+"""How a search by cases ends: with a proof, a faster plan, or undecided (None)."""
 
 
 @dataclass
@@ -62,10 +64,13 @@ class Work:
     done: int = 0
 
     def add(self, amount: int = 1) -> None:
-        """Count, and stop the search at the limit."""
+        """Count some work as done."""
         self.done += amount
-        if self.done > self.limit or self.is_over():
-            raise OutOfWork
+
+    @property
+    def is_done(self) -> bool:
+        """Whether to stop: the limit is reached, the time over, or the caller has cancelled."""
+        return self.done > self.limit or self.is_over()
 
 
 @dataclass

@@ -1,0 +1,162 @@
+"""Better trees and better bounds from the search by cases.
+
+In a region about the links that decide the best tree's time, ask whether any plan is faster
+(`case_search`): a faster one gives a better tree; a proof that there is none is a bound on every
+plan, since survivors outside the region were supposed to be connected for nothing. When the work
+runs out first, smaller trial times are tried for a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from reknit.base.types import FloatArray, IntArray
+from reknit.exact.search.case_search import CaseSearch
+from reknit.exact.search.proof_tree import Faster, Region, Work
+from reknit.exact.search.state import BETTER, CaseProof, State
+from reknit.exact.search.tree_program import TreeSolution, solve_tree
+from reknit.network.emst import lightest_tree
+from reknit.network.links import lengths
+
+MOST_ROWS = 40_000
+"""A longer proof is worth less than the trouble of carrying and checking it."""
+
+_REGION = 48
+_AT_ONCE = 60
+_BISECTIONS = 8
+_CLOSE = 1.002
+_BLUR = 0.3
+
+
+def narrow(state: State, limit: int, is_over: Callable[[], bool]) -> State:
+    """Better trees and a better bound, within some `limit` cone programs and cases.
+
+    Most swarms are settled at once. Where that fails, trial times halfway to the bound bring
+    large steps from above and below before the time is lowered bit by bit.
+    """
+    first = min(limit, _AT_ONCE)
+    state = _descend(state, Work(first, is_over))
+    state = _bisect(state, max(4, min(limit // 4, limit // 50 + 12)), is_over)
+    if limit > first and not state.is_proved:
+        state = _descend(state, Work(limit - first, is_over))
+        state = _bisect(state, limit // 16, is_over)
+    return state
+
+
+def _descend(state: State, work: Work) -> State:
+    """Ask for a plan just faster than the best, until there is none or the work is done."""
+    problem = state.problem
+    size = _REGION
+    while not (state.is_proved or state.is_impossible):
+        trial_s = _trial_s(state)
+        search = _search_near(state, trial_s, size, work)
+        outcome = search.run()
+        if outcome is None:
+            break
+        if isinstance(outcome, Faster):
+            better = _regraft(state, outcome.positions, trial_s, size)
+            if better.time_s < state.tree.time_s * (1.0 - BETTER / 2.0):
+                state = replace(state, tree=better)
+                size = _REGION
+            elif size >= problem.count:
+                break
+            else:
+                size *= 2
+        elif outcome.rows > MOST_ROWS:
+            break
+        else:
+            state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
+    return state
+
+
+def _bisect(state: State, limit: int, is_over: Callable[[], bool]) -> State:
+    """Try times halfway between the bound and the best, each with so much work."""
+    low_s, high_s = state.bound_s, state.tree.time_s
+    if not np.isfinite(high_s):
+        return state
+    for _ in range(_BISECTIONS if limit > 20 else _BISECTIONS // 2):
+        if high_s <= low_s * _CLOSE or state.is_proved or is_over():
+            break
+        trial_s = 0.5 * (low_s + high_s)
+        search = _search_near(state, trial_s, _REGION, Work(limit, is_over))
+        outcome = search.run()
+        if outcome is None:
+            high_s = trial_s
+        elif isinstance(outcome, Faster):
+            better = _regraft(state, outcome.positions, trial_s, _REGION)
+            if better.time_s < state.tree.time_s:
+                state = replace(state, tree=better)
+            high_s = min(trial_s, better.time_s)
+        elif outcome.rows > MOST_ROWS:
+            break
+        else:
+            low_s = trial_s
+            state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
+    return state
+
+
+def restarts(state: State, tries: int, rng: np.random.Generator) -> Iterator[IntArray]:
+    """Other trees by chance: links about the critical ones, their lengths blurred."""
+    problem = state.problem
+    near = problem.candidates(_trial_s(state), _region(state, _REGION))
+    pairs = np.unique(np.concatenate([state.tree.links, near]), axis=0)
+    length_m = lengths(state.tree.moved(problem), pairs)
+    for _ in range(tries):
+        blur = np.exp(_BLUR * rng.random() * rng.standard_normal(len(pairs)))
+        yield lightest_tree(pairs, length_m * blur, problem.count)
+
+
+def best_of(state: State, trees: Iterable[IntArray], is_over: Callable[[], bool]) -> State:
+    """The state with the best of these trees, if one is better than its own."""
+    for links in trees:
+        if is_over():
+            break
+        tree = solve_tree(state.cones, links, state.bound_s)
+        if tree.time_s < state.tree.time_s * (1.0 - BETTER):
+            state = replace(state, tree=tree)
+    return state
+
+
+def _trial_s(state: State) -> float:
+    """Just below the best time; while there is none, well above what is proved."""
+    if np.isfinite(state.tree.time_s):
+        return state.tree.time_s * (1.0 - BETTER)
+    return max(1.5 * state.bound_s, 0.25 * state.problem.range_m / state.problem.top_speed)
+
+
+def _search_near(state: State, trial_s: float, size: int, work: Work) -> CaseSearch:
+    """A search in the region about the links that decide the time."""
+    problem = state.problem
+    rows = _region(state, size)
+    region = Region.whole(problem.count) if rows is None else Region.around(rows, problem.count)
+    pairs = problem.candidates(trial_s, rows)
+    work.add(len(pairs) // 500)
+    return CaseSearch(state.cones, region, pairs, trial_s, work)
+
+
+def _region(state: State, size: int) -> IntArray | None:
+    """The survivors nearest to those that decide the time; None: all."""
+    problem = state.problem
+    if size * 4 >= problem.count * 3:
+        return None
+    centre = problem.start[state.tree.critical_rows()]
+    nearest = np.full(problem.count, np.inf)
+    for point in centre:
+        np.minimum(nearest, ((problem.start - point) ** 2).sum(axis=1), out=nearest)
+    return np.sort(np.argsort(nearest, kind="stable")[:size])
+
+
+def _regraft(state: State, moved: FloatArray, trial_s: float, size: int) -> TreeSolution:
+    """The tree that uses the links which hold at the positions found, and the old one elsewhere."""
+    problem = state.problem
+    near = problem.candidates(trial_s, _region(state, size))
+    pairs = np.unique(np.concatenate([state.tree.links, near]), axis=0)
+    length = lengths(moved, pairs)
+    excess = np.maximum(0.0, length - problem.range_m * (1.0 + 1e-8))
+    order = np.lexsort((length, excess))
+    weight = np.empty(len(pairs))
+    weight[order] = np.arange(len(pairs))
+    return solve_tree(state.cones, lightest_tree(pairs, weight, problem.count), state.bound_s)
