@@ -21,11 +21,11 @@ from reknit.algorithms.learned.common.baseline import flown_time_s
 from reknit.base.types import FloatArray, JsonDict
 from reknit.network.links import count_subnets
 from reknit.recovery.runs import recover
-from reknit.study.paper import reported
-from reknit.study.spec import load_study
-from reknit.study.stats import estimate
+from reknit.study.report.paper import reported
+from reknit.study.report.stats import estimate
+from reknit.study.report.tables import Cell, markdown, summarise
+from reknit.study.spec.study import load_study
 from reknit.study.store import Store
-from reknit.study.tables import Cell, markdown, summarise
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from PIL import Image
 
 from reknit.recovery.runs import recover
-from reknit.study.findings import gather
-from reknit.study.overview import write_overview
-from reknit.study.report import pictures_in
-from reknit.study.spec import Study, built_in_studies, load_study
-from reknit.study.tables import Cell, markdown, time_text
+from reknit.study.report.findings import gather
+from reknit.study.report.overview import write_overview
+from reknit.study.report.tables import Cell, markdown, time_text
+from reknit.study.report.write import pictures_in
+from reknit.study.spec.study import Study, built_in_studies, load_study
 from reknit.swarm.generate import generate
 from reknit.viz.picture import recovery_figure, save_figure
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from reknit.plans.status import Status
     from reknit.recovery.repeated import Strike, recover_repeatedly
     from reknit.recovery.runs import Run, plan, recover
-    from reknit.study.report import write_report
-    from reknit.study.runner import run_study
-    from reknit.study.spec import Study, load_study
+    from reknit.study.report.write import write_report
+    from reknit.study.run.runner import run_study
+    from reknit.study.spec.study import Study, load_study
     from reknit.swarm.files import load_scenario, save_scenario
     from reknit.swarm.generate import generate
     from reknit.swarm.radio import Radio
@@ -58,20 +58,20 @@ _HOME = {
     "Status": "reknit.plans.status",
     "SteeringPlanner": "reknit.algorithms.protocols",
     "Strike": "reknit.recovery.repeated",
-    "Study": "reknit.study.spec",
+    "Study": "reknit.study.spec.study",
     "TargetPlanner": "reknit.algorithms.protocols",
     "fly": "reknit.flight.simulator",
     "generate": "reknit.swarm.generate",
     "load_scenario": "reknit.swarm.files",
-    "load_study": "reknit.study.spec",
+    "load_study": "reknit.study.spec.study",
     "lower_bound": "reknit.exact.proof.bounds",
     "plan": "reknit.recovery.runs",
     "planners": "reknit.algorithms.registry",
     "recover": "reknit.recovery.runs",
     "recover_repeatedly": "reknit.recovery.repeated",
-    "run_study": "reknit.study.runner",
+    "run_study": "reknit.study.run.runner",
     "save_scenario": "reknit.swarm.files",
-    "write_report": "reknit.study.report",
+    "write_report": "reknit.study.report.write",
 }
 
 __all__ = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reknit.study.spec import Study, load_study
+from reknit.study.spec.study import Study, load_study
 
 TEXT = """
 name = "small"

@@ -11,7 +11,7 @@ import pytest
 from reknit.cli import console
 from reknit.cli import study as cli_study
 from reknit.cli.app import main
-from reknit.study.spec import Study
+from reknit.study.spec.study import Study
 from reknit.study.store import Store
 
 

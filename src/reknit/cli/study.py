@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from reknit.study.runner import Summary
-    from reknit.study.spec import Study
+    from reknit.study.run.runner import Summary
+    from reknit.study.spec.study import Study
 
 study_app = typer.Typer(
     help="The paper's experiments and one's own: run, resume, report.", no_args_is_help=True
@@ -44,7 +44,7 @@ def run(
 ) -> None:
     """Run a study, or what is left of it: stopped at any moment, it goes on from there."""
     from reknit.cli import console
-    from reknit.study.runner import run_study
+    from reknit.study.run.runner import run_study
     from reknit.study.store import StoreRefused
 
     studies = _studies(name, planner)
@@ -99,8 +99,8 @@ def report(
 ) -> None:
     """Write figures, tables and an HTML page from what has been run so far."""
     from reknit.cli import console
-    from reknit.study.overview import write_overview
-    from reknit.study.report import pictures_in, write_report
+    from reknit.study.report.overview import write_overview
+    from reknit.study.report.write import pictures_in, write_report
     from reknit.study.store import StoreRefused
 
     studies = _studies(name, planner)
@@ -148,7 +148,7 @@ def report(
 @study_app.command("list", epilog="Example: reknit study list")
 def list_studies(as_json: Json = False) -> None:
     """The built-in studies and how many runs each profile has."""
-    from reknit.study.spec import built_in_studies, load_study
+    from reknit.study.spec.study import built_in_studies, load_study
 
     studies = [load_study(name) for name in built_in_studies()]
     if as_json:
@@ -226,7 +226,7 @@ def _altogether(done: dict[str, Summary]) -> str:
 def _studies(name: str, planners: str | None) -> list[Study]:
     """The study of this name, or all built-in ones for `all`; with other planners if given."""
     from reknit.algorithms.registry import build
-    from reknit.study.spec import built_in_studies, load_study
+    from reknit.study.spec.study import built_in_studies, load_study
 
     studies = [load_study(one) for one in (built_in_studies() if name == "all" else [name])]
     if planners is None:

@@ -15,9 +15,9 @@ from typing import Any
 from reknit.base.errors import MissingExtra, ReknitError, UnwritableOutput
 from reknit.base.types import JsonDict
 from reknit.base.version import VERSION
-from reknit.study.machine import machine, versions
-from reknit.study.spec import Study
-from reknit.study.task import Task
+from reknit.study.run.machine import machine, versions
+from reknit.study.run.task import Task
+from reknit.study.spec.study import Study
 
 FORMAT = 2
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reknit.base.types import JsonDict
-from reknit.study.paper import reported_time_s
-from reknit.study.stats import estimate, plain, shared, value
+from reknit.study.report.paper import reported_time_s
+from reknit.study.report.stats import estimate, plain, shared, value
 
 _SLOT = re.compile(r"\{([^{}|]+)\|([^{}|]+)(?:\|([^{}|]*))?\}")
 _SHARES = ("gap_to_bound", "planned_gap", "over_best_known")

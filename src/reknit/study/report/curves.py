@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from reknit.algorithms import learned
 from reknit.base.types import FloatArray, JsonDict
-from reknit.study.palette import by_label, plain_log, styles
-from reknit.study.parts import ViewSpec
+from reknit.study.report.palette import by_label, plain_log, styles
+from reknit.study.spec.parts import ViewSpec
 from reknit.viz.style import RC, quiet
 
 _WEIGHTS = Path(learned.__file__).parent

@@ -12,7 +12,7 @@ import reknit
 from reknit.base.errors import InvalidPlan, UnknownName
 from reknit.study.library import build, instances
 from reknit.study.library.instances import ChangedInstance, instance, scenario_hash, submit
-from reknit.study.spec import load_study
+from reknit.study.spec.study import load_study
 
 
 @pytest.mark.parametrize("name", instances.instances())

@@ -17,12 +17,12 @@ import pytest
 
 from reknit.base.errors import MissingExtra
 from reknit.base.types import JsonDict
-from reknit.study import engines, runner
-from reknit.study.engines import NoCluster
-from reknit.study.runner import run_study
-from reknit.study.spec import Study, load_study
+from reknit.study.run import engines, runner
+from reknit.study.run.engines import NoCluster
+from reknit.study.run.runner import run_study
+from reknit.study.run.task import Task, run_task
+from reknit.study.spec.study import Study, load_study
 from reknit.study.store import TIMINGS, Store, StoreRefused
-from reknit.study.task import Task, run_task
 from tests.study.conftest import TEXT
 
 
@@ -62,8 +62,8 @@ def test_two_workers_give_the_same_table(
 def test_ray_gives_the_same_table(whole: list[JsonDict], study: Study, tmp_path: Path) -> None:
     """A real local Ray, through the same code, gives the same values."""
     program = (
-        "import sys; from pathlib import Path; from reknit.study.runner import run_study;"
-        "from reknit.study.spec import load_study;"
+        "import sys; from pathlib import Path; from reknit.study.run.runner import run_study;"
+        "from reknit.study.spec.study import load_study;"
         "run_study(load_study(sys.argv[1]), Path(sys.argv[2]), profile='paper', engine='ray')"
     )
     words = [
@@ -252,7 +252,7 @@ def test_the_second_runner_is_told(study: Study, tmp_path: Path) -> None:
         [
             *(sys.executable, "-c"),
             "import sys, time; from pathlib import Path; from reknit.study.store import Store;"
-            "from reknit.study.spec import load_study;"
+            "from reknit.study.spec.study import load_study;"
             "store = Store(Path(sys.argv[1]), load_study(sys.argv[2]));"
             "print('open', flush=True); time.sleep(60)",
             str(path),
@@ -326,13 +326,14 @@ def test_a_worker_that_dies_is_one_failed_run(
     """A run that takes its process down with it is recorded; all others have their values."""
     tasks = study.tasks("paper")
     program = (
-        "import os; from pathlib import Path; import reknit.study.engines as engines;"
-        "from reknit.study.runner import run_study; from reknit.study.spec import load_study;"
-        "from tests.study.test_runner import dying; engines.run_task = dying;"
+        "import os; from pathlib import Path; import reknit.study.run.engines as engines;"
+        "from reknit.study.run.runner import run_study;"
+        "from reknit.study.spec.study import load_study;"
+        "from tests.study.run.test_runner import dying; engines.run_task = dying;"
         "run_study(load_study('small.toml'), Path('s.duckdb'), profile='paper', workers=2)"
     )
     environment = {**os.environ, "REKNIT_TEST_DIES": tasks[7].key}
-    home = str(Path(__file__).parents[2])
+    home = str(Path(__file__).parents[3])
     environment["PYTHONPATH"] = os.pathsep.join([environment.get("PYTHONPATH", ""), home])
     words = [sys.executable, "-c", program]
     subprocess.run(

@@ -9,7 +9,7 @@ import pytest
 
 import reknit
 from reknit.base.errors import UnknownName, UnreadableFile
-from reknit.study.spec import Study, built_in_studies, load_study
+from reknit.study.spec.study import Study, built_in_studies, load_study
 from tests.study.conftest import TEXT
 
 

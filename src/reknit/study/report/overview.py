@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reknit.base.files import write_text
-from reknit.study.findings import READING, Findings, gather
-from reknit.study.report import section
-from reknit.study.spec import Study
+from reknit.study.report.findings import READING, Findings, gather
+from reknit.study.report.write import section
+from reknit.study.spec.study import Study
 from reknit.study.store import StoreRefused
 
 Pictures = Callable[[Study], Sequence[tuple[str, Path]]]

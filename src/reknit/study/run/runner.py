@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reknit.base.progress import Progress, silent
-from reknit.study.engines import carry_out
-from reknit.study.spec import Study
+from reknit.study.run.engines import carry_out
+from reknit.study.spec.study import Study
 from reknit.study.store import Store
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reknit.base.types import JsonDict
-from reknit.study.curves import draw_degrees, draw_losses, draw_subnets, training_figure
-from reknit.study.palette import by_label, plain_log, styles
-from reknit.study.paper import reported_converged, reported_time_s
-from reknit.study.parts import ViewSpec
-from reknit.study.spec import Study
-from reknit.study.stats import Estimate, estimate, share_interval, value
-from reknit.study.task import Task
+from reknit.study.report.curves import draw_degrees, draw_losses, draw_subnets, training_figure
+from reknit.study.report.palette import by_label, plain_log, styles
+from reknit.study.report.paper import reported_converged, reported_time_s
+from reknit.study.report.stats import Estimate, estimate, share_interval, value
+from reknit.study.run.task import Task
+from reknit.study.spec.parts import ViewSpec
+from reknit.study.spec.study import Study
 from reknit.viz.comparison import comparison_figure
 from reknit.viz.style import RC, quiet
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from reknit.base.errors import MissingExtra, ReknitError, UnknownName
 from reknit.base.types import JsonDict
-from reknit.study.task import Task, failure, run_task
+from reknit.study.run.task import Task, failure, run_task
 
 ENGINES = ("joblib", "ray")
 

@@ -15,16 +15,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from reknit.study import stats
-from reknit.study.figures import view_figure
-from reknit.study.findings import gather
-from reknit.study.overview import write_overview
-from reknit.study.paper import reported, reported_converged, reported_time_s
-from reknit.study.parts import ViewSpec
-from reknit.study.prose import NOT_RUN, Slot, fill, slots
-from reknit.study.report import pictures_in, write_report
-from reknit.study.runner import run_study
-from reknit.study.spec import Study, built_in_studies, load_study
+from reknit.study.report import stats
+from reknit.study.report.figures import view_figure
+from reknit.study.report.findings import gather
+from reknit.study.report.overview import write_overview
+from reknit.study.report.paper import reported, reported_converged, reported_time_s
+from reknit.study.report.prose import NOT_RUN, Slot, fill, slots
+from reknit.study.report.write import pictures_in, write_report
+from reknit.study.run.runner import run_study
+from reknit.study.spec.parts import ViewSpec
+from reknit.study.spec.study import Study, built_in_studies, load_study
 from reknit.study.store import Store, StoreRefused
 from tests.study.conftest import TEXT
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reknit.base.types import JsonDict
-from reknit.study.paper import reported_time_s
-from reknit.study.stats import Estimate, estimate, value
+from reknit.study.report.paper import reported_time_s
+from reknit.study.report.stats import Estimate, estimate, value
 
 GROUP = ("uavs", "destroyed", "layout", "damage", "dim", "instance")
 _MEASURES = (

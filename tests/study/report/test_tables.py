@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reknit.base.types import JsonDict
-from reknit.study.tables import full_table, summarise
+from reknit.study.report.tables import full_table, summarise
 
 
 def _row(repetition: int, flown_s: float, contracted: str, own_s: float | None) -> JsonDict:

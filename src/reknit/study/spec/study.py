@@ -20,14 +20,14 @@ from reknit.algorithms.registry import build
 from reknit.base.errors import ReknitError, UnknownName, UnreadableFile
 from reknit.base.files import first_fault, read_text
 from reknit.study.library.instances import instances
-from reknit.study.lines import line_of
-from reknit.study.parts import CaseSpec, Count, Model, PlannerSpec, ProfileSpec, ViewSpec, each
-from reknit.study.task import Task
+from reknit.study.run.task import Task
+from reknit.study.spec.parts import CaseSpec, Count, Model, PlannerSpec, ProfileSpec, ViewSpec, each
+from reknit.study.spec.toml_lines import line_of
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.generate import LAYOUTS
 
 PROFILES = ("quick", "paper")
-BUILT_IN_FOLDER = Path(__file__).parent / "builtin"
+BUILT_IN_FOLDER = Path(__file__).parent.parent / "builtin"
 
 
 class Study(Model):

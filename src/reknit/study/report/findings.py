@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 from reknit.base.types import JsonDict
-from reknit.study import tables
-from reknit.study.prose import fill
-from reknit.study.spec import Study
-from reknit.study.stats import paired, shared
+from reknit.study.report import tables
+from reknit.study.report.prose import fill
+from reknit.study.report.stats import paired, shared
+from reknit.study.spec.study import Study
 from reknit.study.store import Session, Store
 
 PAIRED_HEADER = ("planner", "against", "scenarios", "difference (s)", "slower in")

@@ -1,0 +1,1 @@
+"""Carrying out the runs of a study: one by one, on this machine or on a cluster."""
