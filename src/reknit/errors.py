@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reknit.base.errors import (
+    BrokenPlanner,
     ImpossibleDemands,
     InvalidInput,
     InvalidParameter,
@@ -15,12 +16,14 @@ from reknit.base.errors import (
     NoSplitFound,
     NotConnectable,
     ReknitError,
+    TooLarge,
     UnknownName,
     UnreadableFile,
     UnwritableOutput,
 )
 
 __all__ = [
+    "BrokenPlanner",
     "ImpossibleDemands",
     "InvalidInput",
     "InvalidParameter",
@@ -33,6 +36,7 @@ __all__ = [
     "NoSplitFound",
     "NotConnectable",
     "ReknitError",
+    "TooLarge",
     "UnknownName",
     "UnreadableFile",
     "UnwritableOutput",

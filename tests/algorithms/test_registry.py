@@ -12,10 +12,17 @@ import pytest
 import reknit
 from reknit.algorithms import registry
 from reknit.algorithms.protocols import Polisher, SteeringPlanner, TargetPlanner
-from reknit.base.errors import InvalidParameter, MissingExtra, UnknownName
+from reknit.base.errors import (
+    BrokenPlanner,
+    InvalidParameter,
+    InvalidPlan,
+    InvalidWeights,
+    MissingExtra,
+    UnknownName,
+)
 
 FOLDER = Path(registry.__file__).parent
-SHARED = {"__init__", "protocols", "registry", "heading", "common"}
+SHARED = {"__init__", "protocols", "registry", "parameters", "heading", "common"}
 
 
 def test_nothing_is_forgotten() -> None:
@@ -69,6 +76,109 @@ class Huddle:
         targets[:] = targets[0]
         return Proposal(targets)
 '''
+
+
+OTHERS = {
+    "drifts": """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Drift:
+    speed: float = 1.0
+
+    def controller(self, scenario, context):
+        return lambda positions, time_s, step_s: positions * 0.0
+""",
+    "no_library": "import a_library_that_nobody_has\n",
+    "raises": "raise RuntimeError('not on this machine')\n",
+    "no_planner": "class Thing:\n    pass\n",
+    "sulks": """
+class Sulk:
+    def propose(self, scenario, context):
+        return None
+""",
+}
+"""Modules of a package that brings a planner that steers, and some that cannot be used."""
+
+
+@pytest.fixture
+def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Those modules, installed, each with an entry point of its own name."""
+    lines = ["[reknit.planners]"]
+    for name, text in OTHERS.items():
+        (tmp_path / f"others_{name}.py").write_text(text)
+        attribute = {"drifts": "Drift", "no_planner": "Thing", "sulks": "Sulk"}.get(name, "X")
+        lines.append(f"{name} = others_{name}:{attribute}")
+    info = tmp_path / "others-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: others\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("others")
+def test_third_parties_are_listed_as_what_they_are() -> None:
+    """One that steers is told to; one that cannot be loaded is listed with the reason."""
+    known = registry.registered()
+    assert known["drifts"].steers
+    assert not known["drifts"].not_ready
+    assert "a_library_that_nobody_has" in known["no_library"].not_ready
+    assert "not on this machine" in known["raises"].not_ready
+    assert "neither propose nor controller" in known["no_planner"].not_ready
+    assert set(OTHERS) < set(reknit.planners())
+    assert not known["center-fly"].not_ready
+
+
+@pytest.mark.usefixtures("others")
+@pytest.mark.parametrize("name", ["no_library", "raises", "no_planner"])
+def test_a_broken_third_party_is_one_typed_error(name: str) -> None:
+    """Asked for, it names itself and its package, and hinders no other planner."""
+    with pytest.raises(BrokenPlanner, match=f"planner '{name}' from others"):
+        registry.build(name, {})
+    assert registry.build("center-fly", {})
+
+
+@pytest.mark.usefixtures("others")
+def test_a_third_partys_parameters_are_checked_too() -> None:
+    """Its annotations are enough; an unknown one is refused for a plain class as well."""
+    with pytest.raises(InvalidParameter, match=r"drifts\.speed is 'fast'; .* a finite number"):
+        registry.build("drifts", {"speed": "fast"})
+    with pytest.raises(InvalidParameter, match=r"sulks\.speed is 3; allowed: no parameters"):
+        registry.build("sulks", {"speed": 3})
+
+
+@pytest.mark.usefixtures("others")
+def test_nonsense_before_a_plus_sign_is_the_first_planners_fault() -> None:
+    """A planner that returns None is named, not the polisher that would stumble over it."""
+    scenario = reknit.generate(20, 10, seed=2, split=True)
+    with pytest.raises(InvalidPlan, match="'sulks' returned NoneType"):
+        reknit.plan(scenario, "sulks+contraction")
+
+
+def test_resolved_parameters_hold_every_default() -> None:
+    """A default given and a default left out are the same work; another value is not."""
+    left_out = registry.resolved("hero", {})
+    assert left_out == registry.resolved("hero", {"weight": 0.8})
+    assert left_out != registry.resolved("hero", {"weight": 0.7})
+    assert left_out["parameters"] == {"weight": 0.8}
+    combined = registry.resolved("contraction+certified", {})
+    assert [part["planner"] for part in combined["then"]] == ["certified"]
+    json.dumps(combined)
+
+
+def test_resolved_parameters_follow_the_weights(tmp_path: Path) -> None:
+    """The hash of the weight file changes with its bytes, not with its name."""
+    one, other = tmp_path / "one.safetensors", tmp_path / "other.safetensors"
+    one.write_bytes(b"weights")
+    other.write_bytes(b"weights")
+    hashes = [registry.resolved("cr-mgc", {"weights": path})["weights"] for path in (one, other)]
+    assert hashes[0] == hashes[1]
+    one.write_bytes(b"other weights")
+    assert registry.resolved("cr-mgc", {"weights": one})["weights"] != hashes[0]
+    assert "weights" not in registry.resolved("cr-mgc", {"weights": "random"})
+    with pytest.raises(InvalidWeights, match="missing"):
+        registry.resolved("cr-mgc", {"weights": tmp_path / "missing"})
 
 
 @pytest.fixture

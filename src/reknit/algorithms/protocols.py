@@ -7,10 +7,15 @@ another planner proposed and is what stands after the plus sign in ``"gcn+contra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from reknit.base.context import Context
+from reknit.base.errors import InvalidPlan
 from reknit.base.types import FloatArray, JsonDict
 from reknit.flight.controller import Controller
 from reknit.plans.certificate import Certificate
@@ -22,11 +27,17 @@ from reknit.swarm.scenario import Scenario
 class Proposal:
     """Targets from a planner, before anybody checked them.
 
-    targets      (N_R, dim) in the order of ``scenario.survivors``.
-    status       only what cannot be seen from the targets: DEADLINE when the budget cut the
-                 work short, NOT_FOUND or INFEASIBLE when no targets meet the demands.
-    certificate  a bound better than the scenario's own, if the planner proved one.
-    details      JSON-ready facts worth keeping, such as the number of iterations.
+    Parameters
+    ----------
+    targets
+        (N_R, dim) metres, in the order of ``scenario.survivors``.
+    status
+        Only what cannot be seen from the targets: DEADLINE when the budget cut the work
+        short, NOT_FOUND or INFEASIBLE when no targets meet the demands.
+    certificate
+        A bound better than the scenario's own, if the planner proved one.
+    details
+        JSON-ready facts worth keeping, such as the number of iterations.
     """
 
     targets: FloatArray
@@ -60,3 +71,57 @@ class Polisher(Protocol):
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """A proposal at least as good."""
         ...
+
+
+@runtime_checkable
+class Resolving(Protocol):
+    """A planner whose fields leave something open, such as one with presets of its own."""
+
+    def resolved(self) -> JsonDict:
+        """Every parameter with the value it comes to, JSON-ready."""
+        ...
+
+
+@runtime_checkable
+class Weighted(Protocol):
+    """A planner that begins from trained weights."""
+
+    def weight_files(self) -> Sequence[Path]:
+        """The files of them that decide its results, in a fixed order."""
+        ...
+
+
+def checked_proposal(planner: str, proposal: object, scenario: Scenario) -> Proposal:
+    """What a planner returned, if it is a proposal with finite targets of the right shape.
+
+    Parameters
+    ----------
+    planner
+        Its name, for the error.
+    proposal
+        What it returned.
+    scenario
+        What it was asked about.
+
+    Raises
+    ------
+    InvalidPlan
+        It is something else; says what.
+    """
+    if not isinstance(proposal, Proposal):
+        raise InvalidPlan(
+            f"planner {planner!r} returned {type(proposal).__name__}; expected a reknit.Proposal"
+        )
+    shape = scenario.survivor_positions.shape
+    try:
+        targets = np.asarray(proposal.targets, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidPlan(
+            f"planner {planner!r} proposed targets that are no numbers; expected shape {shape}"
+        ) from None
+    if targets.shape != shape or not np.isfinite(targets).all():
+        raise InvalidPlan(
+            f"planner {planner!r} proposed targets of shape {targets.shape}; expected finite "
+            f"numbers of shape {shape}"
+        )
+    return proposal

@@ -93,6 +93,29 @@ class MissingExtra(ReknitError):
         super().__init__(f"{feature} needs more packages: pip install 'reknit[{extra}]'")
 
 
+class BrokenPlanner(ReknitError):
+    """A planner that another package brings cannot be imported or made."""
+
+    def __init__(self, planner: str, package: str, reason: BaseException) -> None:
+        self.planner = planner
+        self.package = package
+        told = " ".join(str(reason).split()) or "no reason given"
+        super().__init__(
+            f"planner {planner!r} from {package} cannot be used: {type(reason).__name__}: {told}"
+        )
+
+
+class TooLarge(ReknitError):
+    """A swarm is beyond what a planner can do; names its limit and what to use instead."""
+
+    def __init__(self, planner: str, size: str, limit: str, instead: str) -> None:
+        self.planner = planner
+        self.instead = instead
+        super().__init__(
+            f"planner {planner!r} was given {size}; its limit is {limit}; use {instead} instead"
+        )
+
+
 def _shorten(value: object, limit: int = 80) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from reknit.algorithms.parameters import Share, check_fields
 from reknit.algorithms.steering.heading import heading
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray
 from reknit.flight.controller import Controller
 from reknit.network.links import adjacency
@@ -24,13 +24,17 @@ class Hero:
     The velocity is ``v_max (weight HERO + (1 - weight) center-fly)`` of the two headings. A
     survivor with no neighbour of either kind has only the center-fly part. Neighbours are
     those of the original network.
+
+    Parameters
+    ----------
+    weight
+        Share of the HERO heading; the rest is center-fly's.
     """
 
-    weight: float = 0.8
+    weight: Share = 0.8
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.weight <= 1.0:
-            raise InvalidParameter("hero.weight", self.weight, "a number from 0 to 1")
+        check_fields(self)
 
     def controller(self, scenario: Scenario, context: Context) -> Controller:
         """Remembers the positions of the step before."""

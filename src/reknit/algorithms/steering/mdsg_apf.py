@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from reknit.algorithms.parameters import Hops, Share, check_fields
 from reknit.algorithms.steering.heading import heading
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray
 from reknit.flight.controller import Controller
 from reknit.network.hops import hops_within
@@ -32,18 +32,19 @@ class MdsgApf:
     nobody was destroyed, or a survivor has no neighbour left, that part of the pull is absent.
     Flying at v_max, not at a speed that falls with the force, is the choice that serves it best.
 
-    weight  share of the neighbourhood, 0.1.
-    hops    its reach, 3.
+    Parameters
+    ----------
+    weight
+        Share of the neighbourhood in the pull; the rest is that of the destroyed UAVs.
+    hops
+        Reach of the neighbourhood, in links.
     """
 
-    weight: float = 0.1
-    hops: int = 3
+    weight: Share = 0.1
+    hops: Hops = 3
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.weight <= 1.0:
-            raise InvalidParameter("mdsg-apf.weight", self.weight, "a number from 0 to 1")
-        if isinstance(self.hops, bool) or not isinstance(self.hops, int) or self.hops < 1:
-            raise InvalidParameter("mdsg-apf.hops", self.hops, "a whole number of at least 1")
+        check_fields(self)
 
     def controller(self, scenario: Scenario, context: Context) -> Controller:
         """The same field at every step."""

@@ -13,7 +13,7 @@ from reknit.algorithms.learned.common.baseline import Flown, flown_time_s
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.gcn.planner import Gcn
-from reknit.base.errors import UnknownName
+from reknit.base.errors import InvalidParameter
 
 PAIR = reknit.Scenario([[0.0, 0.0], [240.0, 0.0]], [], 120.0, 10.0)
 """Two UAVs 240 m apart, 120 m too far."""
@@ -67,5 +67,5 @@ def test_keeping_the_fastest_flight_connects_earlier() -> None:
 
 def test_an_unknown_criterion_is_refused() -> None:
     """Only planned and flown exist."""
-    with pytest.raises(UnknownName, match="flown"):
-        Gcn(fastest="flow")
+    with pytest.raises(InvalidParameter, match=r"Gcn\.fastest is 'flow'; .* mean 'flown'"):
+        Gcn(fastest="flow")  # type: ignore[arg-type]

@@ -9,25 +9,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
 
 import numpy as np
 from torch import Tensor
 
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.common.layers import check_network
-from reknit.algorithms.learned.common.loss import Judged, LossRule, Objective
+from reknit.algorithms.learned.common.loss import Connectivity, Judged, LossRule, Objective
 from reknit.algorithms.learned.common.online import Forward, OnlineRule, iterate
 from reknit.algorithms.learned.common.solution import choose
+from reknit.algorithms.parameters import (
+    Dropout,
+    Iterations,
+    LearningRate,
+    Penalty,
+    Range,
+    check_fields,
+)
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
-from reknit.base.errors import UnknownName
 from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.proof.bounds import lower_bound
 from reknit.flight.motion import StraightFlight
 from reknit.flight.reconnection import first_connected_s
 from reknit.swarm.scenario import Scenario
-
-FASTEST = ("planned", "flown")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,36 +57,45 @@ class Model:
 class Baseline(ABC):
     """A network trained on the one case at hand; the fastest connected output seen is the plan.
 
-    layers, hidden  number of layers, features of those inside.
-    dropout         between layers, also while training online.
-    learning_rate   of Adam.
-    iterations      at most; see `patience`.
-    patience        stop after so many iterations without a better loss or time, which is what
-                    an output that stays disconnected comes to.
-    connectivity    "count", the method's own term (it has no gradient), or "excess".
-    penalty         its weight: per sub-net too many, or per metre of excess (1 is then plenty).
-    fastest         which T_rc a connected output is kept for: "flown", when the swarm flying
-                    there is first connected, the one that counts in the end; or "planned",
-                    that of the farthest UAV, which stands in the loss. The descriptions say
-                    that the best output is kept and leave open by which. Training is the
-                    same for either.
+    Parameters
+    ----------
+    layers
+        Number of layers.
+    hidden
+        Features of the layers inside.
+    dropout
+        Between layers, also while training online.
+    learning_rate
+        Of Adam.
+    iterations
+        Updates of the weights, at most; see `patience`.
+    patience
+        Stop after so many iterations without a better loss or time, which is what an output
+        that stays disconnected comes to; None: never.
+    connectivity
+        "count", the method's own term (it has no gradient), or "excess".
+    penalty
+        Its weight lambda: metres per sub-net too many, or per metre of excess (1 is then
+        plenty).
+    fastest
+        Which T_rc a connected output is kept for: "flown", when the swarm flying there is
+        first connected, the one that counts in the end; or "planned", that of the farthest
+        UAV, which stands in the loss. The descriptions say that the best output is kept and
+        leave open by which. Training is the same for either.
     """
 
-    layers: int = 8
-    hidden: int = 500
-    dropout: float = 0.1
-    learning_rate: float = 1e-4
-    iterations: int = 100
-    patience: int | None = 50
-    connectivity: str = "count"
-    penalty: float = 1000.0
-    fastest: str = "flown"
+    layers: Annotated[int, Range(least=2, most=100)] = 8
+    hidden: Annotated[int, Range(least=1, most=10_000)] = 500
+    dropout: Dropout = 0.1
+    learning_rate: LearningRate = 1e-4
+    iterations: Iterations = 100
+    patience: Annotated[int, Range(least=1, most=1_000_000)] | None = 50
+    connectivity: Connectivity = "count"
+    penalty: Penalty = 1000.0
+    fastest: Literal["flown", "planned"] = "flown"
 
     def __post_init__(self) -> None:
-        check_network(self.layers, self.hidden, self.dropout)
-        if self.fastest not in FASTEST:
-            raise UnknownName("fastest", self.fastest, FASTEST)
-        _ = self.loss, self.online
+        check_fields(self)
 
     @property
     def loss(self) -> LossRule:

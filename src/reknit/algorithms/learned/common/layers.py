@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reknit.base.errors import InvalidParameter
 from reknit.base.types import IntArray
 from reknit.network.links import adjacency
 
@@ -132,13 +131,3 @@ def convolve(features: Tensor, kernel: Tensor, layer: nn.Linear) -> Tensor:
         result: Tensor = layer(kernel @ features)
         return result
     return kernel @ functional.linear(features, layer.weight) + layer.bias
-
-
-def check_network(layers: int, hidden: int, dropout: float) -> None:
-    """Raise `InvalidParameter` unless these describe a network."""
-    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 2:
-        raise InvalidParameter("layers", layers, "a whole number of at least 2")
-    if isinstance(hidden, bool) or not isinstance(hidden, int) or hidden < 1:
-        raise InvalidParameter("hidden", hidden, "a whole number of at least 1")
-    if not 0.0 <= dropout < 1.0:
-        raise InvalidParameter("dropout", dropout, "at least 0 and below 1")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -22,7 +22,8 @@ from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.network.emst import emst
 from reknit.network.links import lengths
 
-CONNECTIVITY = ("count", "excess")
+Connectivity = Literal["count", "excess"]
+CONNECTIVITY = get_args(Connectivity)
 _TINY_M = 1e-9
 """Stands in for lengths of zero where they divide."""
 

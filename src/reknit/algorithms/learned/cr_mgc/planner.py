@@ -15,6 +15,7 @@ from reknit.algorithms.learned.common.layers import (
     as_tensor,
     dropout_generator,
 )
+from reknit.algorithms.learned.common.loss import Connectivity
 from reknit.algorithms.learned.cr_mgc.network import (
     SHIPPED,
     enlarged_kernel,
@@ -22,8 +23,8 @@ from reknit.algorithms.learned.cr_mgc.network import (
     random_network,
     run_network,
 )
+from reknit.algorithms.parameters import Iterations, Penalty, Share
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter
 
 PRETRAINED, RANDOM = "pretrained", "random"
 
@@ -44,26 +45,24 @@ class CrMgc(Baseline):
     in meta-learning; whether an output counts as a solution is decided by N_s alone.
     ``connectivity="count", penalty=1000`` trains by the count.
 
-    weights         "pretrained": the meta-learned weights (see `pretrain`), one set for any
-                    number of survivors; "random" (drawn from the seed); or a weight file.
-    layers, hidden  of random weights or of the file: 8 layers of 500 features.
-    enlargement     0.25.
+    The other parameters are those of `Baseline`; layers and hidden features are of random
+    weights or of the file. Memory grows with the square of the number of survivors, because
+    the enlarged graph links a fixed share of all pairs.
 
-    The other parameters are those of `Baseline`. Memory grows with the square of the number of
-    survivors, because the enlarged graph links a fixed share of all pairs.
+    Parameters
+    ----------
+    weights
+        "pretrained": the meta-learned weights (see `pretrain`), one set for any number of
+        survivors; "random" (drawn from the seed); or a weight file.
+    enlargement
+        Share of the way from d_min to d_max.
     """
 
-    iterations: int = 200
-    connectivity: str = "excess"
-    penalty: float = 2.0
+    iterations: Iterations = 200
+    connectivity: Connectivity = "excess"
+    penalty: Penalty = 2.0
     weights: str | Path = PRETRAINED
-    enlargement: float = 0.25
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 <= self.enlargement <= 1.0:
-            raise InvalidParameter("enlargement", self.enlargement, "a number from 0 to 1")
-        _check_weights(self.weights)
+    enlargement: Share = 0.25
 
     def model(self, case: Case, context: Context) -> Model:
         """The network on the enlarged graph."""
@@ -82,11 +81,11 @@ class CrMgc(Baseline):
         """The network with the weights to begin from."""
         if self.weights == RANDOM:
             return random_network(seed, self.layers, self.hidden, self.dropout)
-        path = SHIPPED if self.weights == PRETRAINED else Path(self.weights)
+        [path] = self.weight_files()
         return load_network(path, self.layers, self.hidden, self.dropout)
 
-
-def _check_weights(weights: object) -> None:
-    if not isinstance(weights, (str, Path)):
-        allowed = f"{PRETRAINED!r}, {RANDOM!r} or a file"
-        raise InvalidParameter("weights", weights, allowed)
+    def weight_files(self) -> Sequence[Path]:
+        """The file of the weights to begin from; none for random ones."""
+        if self.weights == RANDOM:
+            return ()
+        return (SHIPPED if self.weights == PRETRAINED else Path(self.weights),)

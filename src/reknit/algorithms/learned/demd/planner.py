@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from reknit.algorithms.learned.common.layers import (
 )
 from reknit.algorithms.learned.common.loss import Judged, judge
 from reknit.algorithms.learned.common.online import OnlineRule
+from reknit.algorithms.parameters import Hops, Iterations, LearningRate, Range, Share
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray, IntArray
@@ -52,28 +54,32 @@ class Demd(Baseline):
     where nobody has a link), b the centre of the survivors' bounding box, and w balanced by
     GradNorm over the last layer's weights.
 
-    hops                the k to try. Each has a network and a GradNorm of its own; the fastest
-                        connected output of all is kept.
-    keep                (from which iteration, how many of them go on), lowest loss first.
-    gradnorm_alpha      0.12.
-    gradnorm_rate       step of its weights.
-
     The other parameters are those of `Baseline`.
+
+    Parameters
+    ----------
+    hops
+        The k to try. Each has a network and a GradNorm of its own; the fastest connected
+        output of all is kept.
+    keep
+        (From which iteration, how many of them go on), lowest loss first.
+    gradnorm_alpha
+        How strongly GradNorm evens out the pace of the two losses.
+    gradnorm_rate
+        Step of GradNorm's weights.
     """
 
-    learning_rate: float = 1e-3
-    iterations: int = 50
-    hops: tuple[int, ...] = DEFAULT_HOPS
-    keep: tuple[tuple[int, int], ...] = ()
-    gradnorm_alpha: float = 0.12
-    gradnorm_rate: float = 0.025
+    learning_rate: LearningRate = 1e-3
+    iterations: Iterations = 50
+    hops: tuple[Hops, ...] = DEFAULT_HOPS
+    keep: tuple[tuple[Iterations, Annotated[int, Range(least=1)]], ...] = ()
+    gradnorm_alpha: Annotated[float, Range(least=0.0, most=100.0)] = 0.12
+    gradnorm_rate: Share = 0.025
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = all(isinstance(k, (int, np.integer)) and k >= 1 for k in self.hops)
-        if not (whole and 0 < len(self.hops) == len(set(self.hops))):
+        if not 0 < len(self.hops) == len(set(self.hops)):
             raise InvalidParameter("hops", self.hops, "different whole numbers of at least 1")
-        GradNorm(2, self.gradnorm_alpha, self.gradnorm_rate)
 
     @property
     def online(self) -> OnlineRule:

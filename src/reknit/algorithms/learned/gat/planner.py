@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
@@ -19,8 +20,8 @@ from reknit.algorithms.learned.common.layers import (
     without_values,
 )
 from reknit.algorithms.learned.gcn.planner import both_ways
+from reknit.algorithms.parameters import Iterations, LearningRate, Range
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter
 from reknit.network.links import links
 
 _LAST_SHARE = 0.1
@@ -38,26 +39,26 @@ class Gat(Baseline):
     then layer normalisation, ReLU and dropout; the last layer averages its heads and ends in
     tanh. The layers are torch_geometric's `GATv2Conv`. Loss and graph are those of `Gcn`.
 
-    layers, hidden, heads   6 layers of 4 heads with 500 features each, concatenated.
-    share_weights           W_s = W_t, which halves the weights and the time.
-    learning_rate           2e-5. The published rate of 0.01 moves the inputs of tanh, sums over
-                            2000 features, so far in its first steps that every output
-                            saturates in a corner of the area and no gradient is left.
+    The other parameters are those of `Baseline`; there are 6 layers.
 
-    The other parameters are those of `Baseline`.
+    Parameters
+    ----------
+    heads
+        Of every layer, with `hidden` features each, concatenated.
+    share_weights
+        W_s = W_t, which halves the weights and the time.
+    learning_rate
+        Of Adam. The published rate of 0.01 moves the inputs of tanh, sums over 2000 features,
+        so far in its first steps that every output saturates in a corner of the area and no
+        gradient is left.
     """
 
-    layers: int = 6
-    learning_rate: float = 2e-5
-    iterations: int = 30
-    patience: int | None = 20
-    heads: int = 4
+    layers: Annotated[int, Range(least=2, most=100)] = 6
+    learning_rate: LearningRate = 2e-5
+    iterations: Iterations = 30
+    patience: Annotated[int, Range(least=1, most=1_000_000)] | None = 20
+    heads: Annotated[int, Range(least=1, most=64)] = 4
     share_weights: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.heads, bool) or not isinstance(self.heads, int) or self.heads < 1:
-            raise InvalidParameter("heads", self.heads, "a whole number of at least 1")
 
     def model(self, case: Case, context: Context) -> Model:
         """The network on the survivors' links."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,9 +25,11 @@ from reknit.algorithms.learned.ml_dagl.attention import (
 from reknit.algorithms.learned.ml_dagl.model import load_network, random_network, weight_file
 from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, PRESETS, Settings
+from reknit.algorithms.parameters import Dropout, Iterations, LearningRate, Penalty
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.types import JsonDict
 from reknit.exact.proof.bounds import lower_bound
 from reknit.swarm.scenario import Scenario
 
@@ -62,12 +64,12 @@ class MlDagl:
 
     preset: str = "default"
     connectivity: str | None = None
-    penalty: float | None = None
+    penalty: Penalty | None = None
     epsilon: str | float | None = None
     branches: Sequence[int] | str | None = None
-    iterations: int | None = None
-    learning_rate: float | None = None
-    dropout: float | None = None
+    iterations: Iterations | None = None
+    learning_rate: LearningRate | None = None
+    dropout: Dropout | None = None
     gco: str | None = None
     residual: bool | None = None
     weights: str | Path = PRETRAINED
@@ -111,6 +113,19 @@ class MlDagl:
         if self.iterations is not None:
             changed = replace(changed, row_updates=None)
         return replace(changed, branches=_branches(self.branches, base.branches))
+
+    def resolved(self) -> JsonDict:
+        """Every parameter with the value it comes to, the preset's included."""
+        return {"preset": self.preset, "weights": str(self.weights), **asdict(self.settings)}
+
+    def weight_files(self) -> Sequence[Path]:
+        """The weight files that decide its plans."""
+        if self.weights == RANDOM:
+            return ()
+        if self.weights != PRETRAINED:
+            return (Path(self.weights),)
+        shipped = (weight_file(self.preset, dim) for dim in (2, 3))
+        return tuple(path for path in shipped if path.exists())
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """Targets for one scenario."""
