@@ -46,7 +46,7 @@ LIES: dict[str, Any] = {
     "optimal": lambda plan: {"status": Status.OPTIMAL},
     "not connected": lambda plan: {"status": Status.NOT_CONNECTED},
     "a higher bound": lambda plan: {
-        "certificate": replace(plan.certificate, bound_s=plan.lower_bound_s * (1 + 1e-12))
+        "certificate": replace(plan.certificate, bound_s=plan.lower_bound_s * (1 + 1e-10))
     },
     "a bound without proof": lambda plan: {
         "certificate": replace(plan.certificate, cases=np.empty((0, 2), dtype=np.int64))

@@ -71,7 +71,7 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
     problem = state.problem
     certificate = None  # the scenario's own bound is at least the EMST's, where the search began
     if state.case is not None:
-        certificate = case_certificate(scenario, state.case.search, state.case.proof)
+        certificate = case_certificate(state.case.search, state.case.proof)
     details: JsonDict = {"cone_programs": state.cones.solved}
     if state.is_impossible:
         return Proposal(problem.start, Status.INFEASIBLE, certificate, details)

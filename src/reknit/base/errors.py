@@ -48,6 +48,10 @@ class InvalidPlan(ReknitError):
     """The checker found a claim of a plan that does not hold."""
 
 
+class InvalidProof(InvalidPlan):
+    """A certificate does not prove the lower bound that is claimed for a plan."""
+
+
 class ImpossibleDemands(ReknitError):
     """No plan can meet a scenario's demands: infeasible (proved). Names the demands at odds."""
 

@@ -11,6 +11,12 @@ from reknit.base.types import FloatArray, IntArray
 CUT = -1
 """Marks an end of a certificate's cases where the links that are left do not connect."""
 
+CANDIDATE_HAIR = 1e-12
+"""Candidates at a time T are the pairs with ``|p_i - p_j| <= (d + (v_i + v_j) T) (1 + this)``, in
+float64 and in this order of operations. The hair covers the rounding of the distance, of targets
+and of the planned time, so that no plan faster than T has a link that is no candidate. Whoever
+makes a certificate and whoever checks it use this one rule."""
+
 
 @dataclass(frozen=True, eq=False)
 class Clash:
@@ -31,7 +37,7 @@ class Certificate:
     """Proof that no plan for a scenario takes less than `bound_s`.
 
     trial_s  a plan that takes less than this uses only links with
-             ``|p_i - p_j| <= d + (v_i + v_j) trial_s``, the candidates.
+             ``|p_i - p_j| <= d + (v_i + v_j) trial_s``, the candidates (`CANDIDATE_HAIR`).
     cases    (c, 2) a binary tree in preorder that goes through all such plans. A row (i, j) with
              ``i >= 0`` asks whether that link is used: the cases where it is follow, then the
              cases where it is not. A row (-1, k) ends a case: by clash k, all of whose links are

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -16,10 +16,12 @@ from reknit.algorithms.protocols import Proposal, SteeringPlanner, TargetPlanner
 from reknit.algorithms.registry import DEFAULT_PLANNER, build
 from reknit.base.budget import Budget
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter, InvalidPlan, NoPlan
+from reknit.base.errors import InvalidParameter, InvalidPlan, InvalidProof, NoPlan
+from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, JsonDict
-from reknit.exact.proof.bounds import lower_bound
+from reknit.exact.model.problem import Problem
+from reknit.exact.proof.bounds import emst_bound, lower_bound
 from reknit.flight.flight import Flight
 from reknit.flight.metrics import Metrics, measure
 from reknit.flight.simulator import fly
@@ -28,6 +30,8 @@ from reknit.plans.checker.claims import demand_faults
 from reknit.plans.plan import Plan
 from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.swarm.scenario import Scenario
+
+_LOG = logger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,20 +124,28 @@ def _plan(
     compute_s = budget.elapsed_s
     targets = _targets(name, proposal, scenario)
     recovery_time_s = planned_time_s(scenario, targets)
-    certificate = _better(bound, proposal.certificate)
-    made = Plan(
-        targets=targets,
-        status=_status(scenario, proposal, targets, recovery_time_s, certificate),
-        recovery_time_s=recovery_time_s,
-        certificate=certificate,
-        compute_s=compute_s,
-        planner=name,
-        seed=int(seed),
-        parameters=dict(parameters),
-        versions=_versions(),
-        details=proposal.details,
-    )
-    made.verify(scenario)
+    details = dict(proposal.details)
+    for certificate in _by_strength(scenario, bound, proposal.certificate):
+        made = Plan(
+            targets=targets,
+            status=_status(scenario, proposal, targets, recovery_time_s, certificate),
+            recovery_time_s=recovery_time_s,
+            certificate=certificate,
+            compute_s=compute_s,
+            planner=name,
+            seed=int(seed),
+            parameters=dict(parameters),
+            versions=_versions(),
+            details=details,
+        )
+        try:
+            made.verify(scenario)
+        except InvalidProof as refusal:
+            # The plan does not depend on its bound: a weaker one takes the refused one's place.
+            _LOG.warning("the checker refused a bound of %r s: %s", certificate.bound_s, refusal)
+            details["refused_proof"] = str(refusal)
+            continue
+        break
     return made
 
 
@@ -157,8 +169,16 @@ def _targets(name: str, proposal: Proposal, scenario: Scenario) -> FloatArray:
     return targets
 
 
-def _better(bound: Certificate, other: Certificate | None) -> Certificate:
-    return bound if other is None or other.bound_s <= bound.bound_s else other
+def _by_strength(
+    scenario: Scenario, bound: Certificate, other: Certificate | None
+) -> Iterator[Certificate]:
+    """The certificates to offer to the checker, the strongest first and last one that claims
+    nothing, which no checker can refuse.
+    """
+    known = [bound] if other is None else [bound, other]
+    yield from sorted(known, key=lambda certificate: certificate.bound_s, reverse=True)
+    yield emst_bound(scenario)
+    yield Certificate.trivial()
 
 
 def _status(
@@ -170,8 +190,12 @@ def _status(
 ) -> Status:
     """The status the targets deserve; a planner can only say what they do not show."""
     if demand_faults(scenario, targets):
-        told = proposal.status
-        return told if told in (Status.NOT_FOUND, Status.INFEASIBLE) else Status.NOT_CONNECTED
+        if not np.array_equal(targets, scenario.survivor_positions):
+            return Status.NOT_CONNECTED
+        if proposal.status is Status.INFEASIBLE:
+            is_proved = certificate.bound_s > Problem.of(scenario).horizon_s
+            return Status.INFEASIBLE if is_proved else Status.NOT_FOUND
+        return Status.NOT_FOUND if proposal.status is Status.NOT_FOUND else Status.NOT_CONNECTED
     if proposal.status is Status.ALREADY_CONNECTED:
         return Status.ALREADY_CONNECTED
     if recovery_time_s <= certificate.bound_s * (1 + OPTIMALITY_GAP):

@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 from reknit.base.types import FloatArray, IntArray
 from reknit.network.emst import emst, lightest_tree
 from reknit.network.links import components, lengths
+from reknit.plans.certificate import CANDIDATE_HAIR
 from reknit.swarm.scenario import Scenario
 
 _SLACK = 1.0 + 1e-9
@@ -80,7 +81,7 @@ class Problem:
 
     def candidates(self, time_s: float, rows: IntArray | None = None) -> IntArray:
         """Pairs that can be linked within a time, ``|p_i - p_j| <= d + (v_i + v_j) t``, sorted;
-        only those with an end among `rows`, if given.
+        only those with an end among `rows`, if given. The rule is that of certificates.
         """
         reach_m = (self.range_m + 2.0 * self.top_speed * time_s) * _SLACK
         if rows is None:
@@ -91,7 +92,8 @@ class Problem:
             two = np.concatenate([np.asarray(ball, dtype=np.int64) for ball in balls])
             pairs = np.stack([np.minimum(one, two), np.maximum(one, two)], axis=1)
             pairs = np.unique(pairs[one != two], axis=0)
-        pairs = pairs[self.closing_time_s(pairs) <= time_s]
+        limit_m = self.range_m + (self.speeds[pairs[:, 0]] + self.speeds[pairs[:, 1]]) * time_s
+        pairs = pairs[lengths(self.start, pairs) <= limit_m * (1.0 + CANDIDATE_HAIR)]
         return np.asarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
 
     def pairs_within(self, distance_m: float) -> IntArray:

@@ -13,11 +13,14 @@ import numpy as np
 from reknit.base.types import IntArray
 from reknit.exact.demands.feasibility import check_possible
 from reknit.exact.model.problem import Problem
-from reknit.exact.proof.certificates import case_certificate, cut_certificate
+from reknit.exact.proof.certificates import (
+    case_certificate,
+    cut_certificate,
+    parting_certificate,
+)
 from reknit.exact.solve import QUICK_EFFORT, quick_state, solve
 from reknit.network.links import lengths
 from reknit.plans.certificate import Certificate
-from reknit.plans.checker.proof import certified_bound_s
 from reknit.swarm.scenario import Scenario
 
 _LOSSES = 40_000
@@ -45,7 +48,7 @@ def emst_bound(scenario: Scenario) -> Certificate:
     ``max(0, |p_i - p_j| - d) / (v_i + v_j)`` in the tree that is minimal in it.
     """
     problem = Problem.of(scenario)
-    return cut_certificate(scenario, problem, problem.quickest_s)
+    return cut_certificate(problem, problem.quickest_s)
 
 
 def _lower_bound(scenario: Scenario) -> Certificate:
@@ -60,13 +63,13 @@ def _lower_bound(scenario: Scenario) -> Certificate:
 
 def _connecting(scenario: Scenario, problem: Problem, lost: int | None) -> Certificate:
     floor_s = problem.quickest_s
-    cheap = cut_certificate(scenario, problem, floor_s, lost)
+    cheap = cut_certificate(problem, floor_s, lost)
     if floor_s == 0.0:
         return cheap
     state = quick_state(scenario) if lost is None else solve(problem, effort=QUICK_EFFORT)
     if state.case is None:
         return cheap
-    proved = case_certificate(scenario, state.case.search, state.case.proof, lost)
+    proved = case_certificate(state.case.search, state.case.proof, lost)
     return cheap if proved.bound_s <= cheap.bound_s else proved
 
 
@@ -91,15 +94,13 @@ def _parting(scenario: Scenario) -> Certificate:
     """UAVs closer than the demanded separation must part: ``(s - |p_i - p_j|) / (v_i + v_j)``."""
     problem = Problem.of(scenario)
     pairs = _closer_than(problem, scenario.min_separation_m)
-    best = Certificate.trivial()
-    if len(pairs):
-        speed = problem.speeds[pairs].sum(axis=1)
-        lack_m = scenario.min_separation_m - lengths(problem.start, pairs)
-        pair = pairs[int(np.argmax(lack_m / speed))]
-        apart = (int(pair[0]), int(pair[1]))
-        bare = Certificate(0.0, 0.0, np.empty((0, 2), dtype=np.int64), apart=apart)
-        best = Certificate(certified_bound_s(bare, scenario), 0.0, bare.cases, apart=apart)
-    return best
+    speed = problem.speeds[pairs].sum(axis=1)
+    pairs, speed = pairs[speed > 0.0], speed[speed > 0.0]
+    if len(pairs) == 0:
+        return Certificate.trivial()
+    lack_m = scenario.min_separation_m - lengths(problem.start, pairs)
+    pair = pairs[int(np.argmax(lack_m / speed))]
+    return parting_certificate(problem, (int(pair[0]), int(pair[1])), scenario.min_separation_m)
 
 
 def _closer_than(problem: Problem, distance_m: float) -> IntArray:

@@ -1,4 +1,8 @@
-"""From the search's proofs to certificates that the checker reads."""
+"""From the search's proofs to certificates, with the bound that each of them states.
+
+The bound is evaluated here, by the planners' own arithmetic and on the safe side; the checker
+evaluates it again by its own and shares nothing with this module but the certificate's format.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +12,69 @@ from reknit.base.types import IntArray
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.case_search import CaseSearch
 from reknit.exact.search.proof_tree import Proof
-from reknit.plans.certificate import CUT, Certificate, Clash
-from reknit.plans.checker.proof import certified_bound_s
-from reknit.swarm.scenario import Scenario
+from reknit.network.links import lengths
+from reknit.plans.certificate import CANDIDATE_HAIR, CUT, Certificate, Clash
 
-_HAIR = 4e-12
-"""The checker takes candidates this generously; a trial time just below a link's must allow it."""
+_BELOW = 4.0 * CANDIDATE_HAIR
+"""A trial time has to lie this much (relative) below the time at which a link becomes a candidate
+for the link not to be one."""
+
+_SAFE = 4e-12
+"""Relative margin under every stated time; rounding in a sum of n terms adds n epsilons to it."""
+
+_EPSILON = 2.0**-52
 
 
-def cut_certificate(
-    scenario: Scenario, problem: Problem, time_s: float, lost: int | None = None
-) -> Certificate:
-    """No plan is faster than the time that the last link of the quickest tree needs.
+def cut_certificate(problem: Problem, time_s: float, lost: int | None = None) -> Certificate:
+    """The certificate that no plan is faster than the last link of the quickest tree needs.
 
     With one speed that is the EMST bound ``(l - d) / (2 v_max)``: across the cut of the longest
-    EMST edge every pair is at least l apart, so before that time the candidates do not connect.
+    EMST edge, of length l, every pair is at least l apart, so before that time the candidates do
+    not connect.
+
+    Parameters
+    ----------
+    problem
+        The survivors; without the one called `lost`, if one is.
+    time_s
+        The time, seconds, before which the candidates fail to connect the survivors.
+    lost
+        Row of the survivor whose loss is supposed (2-connected results only).
+
+    Returns
+    -------
+    Certificate
+        The trivial one where nothing above 0 s can be stated.
     """
-    slow = float(problem.speeds[problem.speeds > 0.0].min(initial=np.inf))
-    trial_s = time_s * (1.0 - _HAIR) - _HAIR * problem.range_m / slow
+    slowest = float(problem.speeds[problem.speeds > 0.0].min(initial=np.inf))
+    trial_s = time_s * (1.0 - _BELOW) - _BELOW * problem.range_m / slowest
     if trial_s <= 0.0 or not np.isfinite(trial_s):
         return Certificate.trivial()
-    return _stated(scenario, trial_s, np.asarray([[-1, CUT]]), (), lost)
+    bound_s = trial_s * (1.0 - _SAFE)
+    return Certificate(bound_s, trial_s, np.asarray([[-1, CUT]], dtype=np.int64), (), lost)
 
 
-def case_certificate(
-    scenario: Scenario, search: CaseSearch, proof: Proof, lost: int | None = None
-) -> Certificate:
-    """The certificate of a proof by cases."""
+def case_certificate(search: CaseSearch, proof: Proof, lost: int | None = None) -> Certificate:
+    """The certificate of a proof by cases, with the least of the times that its ends prove.
+
+    Parameters
+    ----------
+    search
+        The search that the proof's links and clashes belong to.
+    proof
+        Its tree of cases.
+    lost
+        Row of the survivor whose loss is supposed; the search's rows then skip it.
+
+    Returns
+    -------
+    Certificate
+        Its rows are those of all survivors.
+    """
     rows: list[tuple[int, int]] = []
     clashes: list[Clash] = []
     number: dict[int, int] = {}
+    bound_s = search.time_s * (1.0 - _SAFE)
     pairs = search.pairs if lost is None else search.pairs + (search.pairs >= lost)
     stack: list[Proof] = [proof]
     while stack:
@@ -49,28 +86,87 @@ def case_certificate(
         name = part.used
         if isinstance(name, Proof) or name == CUT:
             rows.append((-1, CUT))
-        else:
-            if name not in number:
-                number[name] = len(clashes)
-                clashes.append(_renumbered(search.clash(name), lost))
-            rows.append((-1, number[name]))
+            continue
+        if name not in number:
+            number[name] = len(clashes)
+            clash = search.clash(name)
+            bound_s = min(bound_s, provable_time_s(search.problem, clash))
+            clashes.append(_renumbered(clash, lost))
+        rows.append((-1, number[name]))
     cases = np.asarray(rows, dtype=np.int64)
-    return _stated(scenario, search.time_s, cases, tuple(clashes), lost)
+    return Certificate(bound_s, search.time_s, cases, tuple(clashes), lost)
+
+
+def parting_certificate(problem: Problem, pair: tuple[int, int], gap_m: float) -> Certificate:
+    """Two UAVs closer than the separation must part: ``(s - |p_i - p_j|) / (v_i + v_j)``.
+
+    Parameters
+    ----------
+    problem
+        All survivors.
+    pair
+        Rows i < j of the two.
+    gap_m
+        The demanded separation s, metres.
+
+    Returns
+    -------
+    Certificate
+        The trivial one if the two are far enough apart or cannot move.
+    """
+    distance_m = float(lengths(problem.start, np.asarray([pair]))[0])
+    speed_mps = float(problem.speeds[pair[0]] + problem.speeds[pair[1]])
+    lack_m = gap_m * (1.0 - _SAFE) - distance_m * (1.0 + _SAFE)
+    if lack_m <= 0.0 or speed_mps == 0.0:
+        return Certificate.trivial()
+    bound_s = lack_m / speed_mps * (1.0 - _SAFE)
+    return Certificate(bound_s, 0.0, np.empty((0, 2), dtype=np.int64), apart=pair)
+
+
+def provable_time_s(problem: Problem, clash: Clash) -> float:
+    """The time that a clash proves by weak duality, less what rounding may have added.
+
+    ``t >= (sum_e y_e . (p_i - p_j) - d |y_e|) / sum_i v_i |z_i|`` with z_i the signed sum of the
+    y_e at survivor i.
+
+    Parameters
+    ----------
+    problem
+        The survivors whose rows the clash names.
+    clash
+        Links and their dual vectors y_e.
+
+    Returns
+    -------
+    float
+        Seconds; 0 where the vectors prove nothing, the largest float where they prove that the
+        links never hold together.
+    """
+    one, two = clash.links[:, 0], clash.links[:, 1]
+    top = float(np.abs(clash.forces).max(initial=0.0))
+    if not (np.isfinite(top) and top > 0.0):
+        return 0.0
+    forces = clash.forces / top
+    size = np.sqrt((forces * forces).sum(axis=1))
+    rounding = (len(size) + 64) * _EPSILON
+    delta = problem.start[one] - problem.start[two]
+    scale = float((size * (lengths(problem.start, clash.links) + problem.range_m)).sum())
+    pull = float((forces * delta).sum()) - problem.range_m * float(size.sum()) - rounding * scale
+    nodes, index = np.unique(clash.links, return_inverse=True)
+    index = index.reshape(clash.links.shape)
+    balance = np.zeros((len(nodes), forces.shape[1]))
+    np.add.at(balance, index[:, 0], forces)
+    np.subtract.at(balance, index[:, 1], forces)
+    speeds = problem.speeds[nodes]
+    give = float((speeds * np.sqrt((balance * balance).sum(axis=1))).sum())
+    give = give * (1.0 + _SAFE) + rounding * float(speeds.max()) * float(size.sum())
+    if not pull > 0.0:
+        return 0.0
+    largest = float(np.finfo(np.float64).max)
+    return min(pull / give * (1.0 - _SAFE), largest) if give > 0.0 else largest
 
 
 def _renumbered(clash: Clash, lost: int | None) -> Clash:
     """The same links among all survivors, when the search did without one."""
-    links = clash.links if lost is None else clash.links + (clash.links >= lost)
+    links: IntArray = clash.links if lost is None else clash.links + (clash.links >= lost)
     return Clash(links, clash.forces)
-
-
-def _stated(
-    scenario: Scenario,
-    trial_s: float,
-    cases: IntArray,
-    clashes: tuple[Clash, ...],
-    lost: int | None,
-) -> Certificate:
-    """The certificate with the bound that the checker will find in it."""
-    proved_s = certified_bound_s(Certificate(0.0, trial_s, cases, clashes, lost), scenario)
-    return Certificate(proved_s, trial_s, cases, clashes, lost)

@@ -16,7 +16,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from reknit.base.errors import InvalidPlan
+from reknit.base.errors import InvalidPlan, InvalidProof
 from reknit.base.types import FloatArray, IntArray
 from reknit.plans.checker.proof import certified_bound_s
 from reknit.plans.status import OPTIMALITY_GAP, Status
@@ -96,10 +96,10 @@ def _check_time(plan: Plan, scenario: Scenario, start: FloatArray, targets: Floa
 def _check_bound(plan: Plan, scenario: Scenario, start: FloatArray) -> None:
     claimed = plan.lower_bound_s
     if not (math.isfinite(claimed) and claimed >= 0):
-        raise InvalidPlan(f"lower_bound_s is {claimed!r}; it must be a finite number of at least 0")
+        raise InvalidProof(f"lower_bound_s is {claimed!r}; allowed: finite, at least 0")
     proved = certified_bound_s(plan.certificate, scenario)
     if claimed > proved:
-        raise InvalidPlan(f"lower_bound_s is {claimed!r}; its certificate proves {proved!r}")
+        raise InvalidProof(f"lower_bound_s is {claimed!r}; its certificate proves {proved!r}")
     if plan.status is Status.INFEASIBLE and claimed <= _horizon_s(scenario, start):
         raise InvalidPlan(
             f"status is {plan.status.value!r}, but a bound of {claimed!r} s leaves room for a plan"

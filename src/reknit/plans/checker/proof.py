@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from reknit.base.errors import InvalidPlan
+from reknit.base.errors import InvalidProof
 from reknit.base.types import FloatArray, IntArray
 from reknit.plans.certificate import CUT, Certificate, Clash
 
@@ -51,9 +51,9 @@ def _cases_s(certificate: Certificate, scenario: Scenario) -> float:
     if len(cases) == 0:
         return 0.0
     if not (np.isfinite(trial_s) and trial_s > 0):
-        raise InvalidPlan(f"the certificate's trial_s is {trial_s!r}; it must be above 0")
+        raise InvalidProof(f"the certificate's trial_s is {trial_s!r}; it must be above 0")
     if cases.ndim != 2 or cases.shape[1] != 2 or not np.issubdtype(cases.dtype, np.integer):
-        raise InvalidPlan("the certificate's cases are not rows of two whole numbers")
+        raise InvalidProof("the certificate's cases are not rows of two whole numbers")
     swarm = _Swarm(scenario, certificate.lost)
     times_s = [swarm.clash_time_s(clash) for clash in certificate.clashes]
     held = [{(int(i), int(j)) for i, j in clash.links} for clash in certificate.clashes]
@@ -65,11 +65,11 @@ def _cases_s(certificate: Certificate, scenario: Scenario) -> float:
     for end, used, unused in _walk(cases):
         if end == CUT:
             if graph.is_connected_without(unused):
-                raise InvalidPlan("the certificate claims a cut where the candidates connect")
+                raise InvalidProof("the certificate claims a cut where the candidates connect")
         elif not 0 <= end < len(times_s):
-            raise InvalidPlan(f"the certificate refers to clash {end}, which it does not have")
+            raise InvalidProof(f"the certificate refers to clash {end}, which it does not have")
         elif not held[end] <= used:
-            raise InvalidPlan(f"the certificate uses clash {end} where not all its links hold")
+            raise InvalidProof(f"the certificate uses clash {end} where not all its links hold")
         else:
             proved_s = min(proved_s, times_s[end])
     return max(0.0, proved_s)
@@ -82,7 +82,7 @@ def _walk(cases: IntArray) -> list[tuple[int, set[_Link], set[_Link]]]:
     complete = False
     for i, j in cases.tolist():
         if complete:
-            raise InvalidPlan("the certificate's cases go on after the last one")
+            raise InvalidProof("the certificate's cases go on after the last one")
         if i >= 0:
             path.append(((i, j), True))
             continue
@@ -96,7 +96,7 @@ def _walk(cases: IntArray) -> list[tuple[int, set[_Link], set[_Link]]]:
         else:
             complete = True
     if not complete:
-        raise InvalidPlan("the certificate's cases stop before all are covered")
+        raise InvalidProof("the certificate's cases stop before all are covered")
     return ends
 
 
@@ -113,18 +113,18 @@ class _Swarm:
         if lost is None:
             return
         if scenario.connectivity != 2 or len(alive) < 3:
-            raise InvalidPlan("the certificate supposes a loss, but no 2-connected result is asked")
+            raise InvalidProof("the certificate supposes a loss that the scenario does not")
         if not 0 <= lost < len(alive):
-            raise InvalidPlan(
+            raise InvalidProof(
                 f"the certificate supposes the loss of survivor {lost}; there is none"
             )
 
     def check_link(self, link: _Link) -> None:
         i, j = link
         if not 0 <= i < j < len(self.start):
-            raise InvalidPlan(f"the certificate names the link {link}, which cannot be")
+            raise InvalidProof(f"the certificate names the link {link}, which cannot be")
         if self.lost in link:
-            raise InvalidPlan(f"the certificate uses survivor {self.lost}, which it supposes lost")
+            raise InvalidProof(f"the certificate uses survivor {self.lost}, which it supposes lost")
 
     def distance_m(self, one: IntArray, two: IntArray) -> FloatArray:
         delta = self.start[one] - self.start[two]
@@ -134,14 +134,14 @@ class _Swarm:
         """What weak duality proves, less what rounding may have added."""
         links, forces = np.asarray(clash.links), np.asarray(clash.forces)
         if links.ndim != 2 or links.shape[1] != 2 or len(links) == 0:
-            raise InvalidPlan("a clash of the certificate has no list of links")
+            raise InvalidProof("a clash of the certificate has no list of links")
         if forces.shape != (len(links), self.start.shape[1]) or not np.isfinite(forces).all():
-            raise InvalidPlan("a clash of the certificate lacks a finite vector for every link")
+            raise InvalidProof("a clash of the certificate lacks a finite vector for every link")
         named = [(int(i), int(j)) for i, j in links]
         for link in named:
             self.check_link(link)
         if len(set(named)) < len(named):
-            raise InvalidPlan("a clash of the certificate names a link twice")
+            raise InvalidProof("a clash of the certificate names a link twice")
         one, two = links[:, 0], links[:, 1]
         size = np.sqrt((forces * forces).sum(axis=1))
         if not size.any():
