@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.exact.demands.biconnected import (
-    biconnecting_range_m,
-    is_biconnected,
+from reknit.exact.demands.redundant_links import (
     patched_links,
+    redundant_range_m,
     sparse_links,
 )
 from reknit.exact.model.cone import Cones, solve
@@ -87,19 +86,19 @@ def test_a_region_only_relaxes(seed: int) -> None:
     assert plan.gap < 1e-3
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_biconnected_links(seed: int) -> None:
-    """Sparse links are 2-connected by networkx's count, and no shorter range would do."""
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_sparse_links(seed: int, order: int) -> None:
+    """Sparse links are k-connected by networkx's count, and no shorter range would do."""
     points = np.random.default_rng(seed).random((15, 2)) * 500.0
-    links = sparse_links(points, np.empty((0, 2), dtype=np.int64))
-    graph = nx.Graph(links.tolist())
-    assert nx.is_biconnected(graph)
-    assert len(graph) == 15
-    range_m = biconnecting_range_m(points)
+    links = sparse_links(points, np.empty((0, 2), dtype=np.int64), order)
+    assert nx.node_connectivity(nx.Graph(links.tolist())) >= order
+    range_m = redundant_range_m(points, order)
     assert lengths(points, links).max() == range_m
     pairs = np.stack(np.triu_indices(15, k=1), axis=1)
-    assert not is_biconnected(pairs[lengths(points, pairs) < range_m], 15)
-    assert is_biconnected(pairs[lengths(points, pairs) <= range_m], 15)
+    shorter = nx.Graph(pairs[lengths(points, pairs) < range_m].tolist())
+    shorter.add_nodes_from(range(15))
+    assert nx.node_connectivity(shorter) < order
 
 
 @pytest.mark.parametrize("seed", range(6))

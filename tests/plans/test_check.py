@@ -93,6 +93,9 @@ def test_demands_are_seen() -> None:
     assert faults(here, anchors=[2]) == ""
     line = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [300.0, 0.0]])
     assert "loss of a single UAV" in faults(line, connectivity=2)
+    square = np.array([[0.0, 0.0], [100.0, 0.0], [100.0, 100.0], [0.0, 100.0]])
+    assert faults(square, connectivity=2) == ""
+    assert "loss of 2 UAVs" in faults(square, connectivity=3)
     assert faults(here, connectivity=2) == ""
 
 

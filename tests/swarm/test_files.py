@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ def test_fields_given_replace_those_of_the_file(tmp_path: Path) -> None:
 
 
 GOOD = {"format": "reknit-scenario", "version": 1, "positions_m": [[0, 0], [1, 1]]}
+RADIO = [item.name for item in fields(Radio)]
 BAD_JSON = {
     "not json": "{",
     "another format": json.dumps({**GOOD, "format": "other"}),
@@ -71,6 +73,10 @@ BAD_JSON = {
     "all destroyed": json.dumps({**GOOD, "destroyed": [0, 1]}),
     "bad radio": json.dumps({**GOOD, "radio": {"wavelength_m": 1}}),
     "a list": "[]",
+    "a key twice": '{"positions_m": [[0, 0]], "positions_m": [[1, 1]]}',
+    "no UAV": json.dumps({**GOOD, "positions_m": []}),
+    "nested deeply": "[" * 100_000,
+    "text in a radio": json.dumps({**GOOD, "radio": dict.fromkeys(RADIO, "1")}),
 }
 
 
@@ -92,7 +98,9 @@ BAD_CSV = {
     "too few fields": (HEADER + "0,1,1\n", "line 2"),
     "unknown state": (HEADER + "0,1,2,maybe\n", "alive"),
     "repeated id": (HEADER + "0,1,2,1\n0,3,4,1\n", "line 3"),
-    "gap in ids": (HEADER + "0,1,2,1\n7,3,4,1\n", "line 3"),
+    "no id": (HEADER + "0,1,2,1\n ,3,4,1\n", "line 3"),
+    "a huge field": (HEADER + "0," + "1" * 200_000 + ",2,1\n", "not CSV"),
+    "an open quote": (HEADER + '"0,1,2,1\n', "not CSV"),
     "nan": (HEADER + "0,nan,2,1\n1,3,4,1\n", "finite"),
     "all dead": (HEADER + "0,1,2,0\n", "survivor"),
 }
@@ -130,8 +138,46 @@ def test_outputs_that_cannot_be_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ids_may_be_the_users_own(tmp_path: Path) -> None:
+    """Ids that are not 0 to N - 1 become names, in the file's order, and are written back."""
+    path = tmp_path / "case.csv"
+    text = HEADER + "red-1,0.0,0.0,1\n7,100.0,0.0,0\nblue,200.0,0.0,1\n"
+    path.write_text(text)
+    scenario = load_scenario(path)
+    assert scenario.names == ("red-1", "7", "blue")
+    assert scenario.survivor_labels == ["red-1", "blue"]
+    save_scenario(scenario, path)
+    assert path.read_text() == text
+    save_scenario(scenario, tmp_path / "case.json")
+    assert load_scenario(tmp_path / "case.json") == scenario
+
+
+def test_a_byte_order_mark_is_read_over(tmp_path: Path) -> None:
+    """A file that a spreadsheet saved with a byte order mark is read like any other."""
+    path = tmp_path / "case.csv"
+    path.write_text(HEADER + "0,0,0,1\n1,50,0,1\n", encoding="utf-8-sig")
+    assert load_scenario(path).uavs == 2
+
+
+def test_degrees_typed_in_as_metres_are_noticed(tmp_path: Path) -> None:
+    """Coordinates of a place on the globe give a warning; those of a swarm in metres none."""
+    path = tmp_path / "case.csv"
+    path.write_text(HEADER + "0,47.3977,8.5456,1\n1,47.3979,8.5461,1\n")
+    with pytest.warns(UserWarning, match="degrees"):
+        load_scenario(path)
+    path.write_text(HEADER + "0,0,0,1\n1,0.5,0.5,1\n")
+    assert load_scenario(path).uavs == 2
+
+
+def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than the limit is read of anything."""
+    monkeypatch.setattr(files_module, "MAX_BYTES", 100_000)
+    with pytest.raises(UnreadableFile, match="too large"):
+        load_scenario("/dev/zero")
+
+
 def test_unknown_fields_are_refused(tmp_path: Path) -> None:
     """A misspelt field given when reading is told."""
     save_scenario(generate(5, 1, seed=0), tmp_path / "case.csv")
-    with pytest.raises(ReknitError, match="fields"):
+    with pytest.raises(ReknitError, match="rang_m"):
         load_scenario(tmp_path / "case.csv", rang_m=1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("radio_range_m", {"radio_range_m": np.nan}),
     ("radio_range_m", {"radio_range_m": "far"}),
     ("radio_range_m", {"radio_range_m": True}),
-    ("radio_range_m", {"radio": Radio()}),
+    ("radio_range_m", {"radio": Radio(wavelength_m=0.1)}),
     ("max_speed_mps", {"max_speed_mps": 0.0}),
     ("max_speed_mps", {"max_speed_mps": -3.0}),
     ("max_speed_mps", {"max_speed_mps": np.inf}),
@@ -108,7 +109,25 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("link_reliability", {"link_reliability": 0.9}),
     ("min_separation_m", {"min_separation_m": -1.0}),
     ("anchors", {"anchors": [9]}),
-    ("connectivity", {"connectivity": 3}),
+    ("connectivity", {"connectivity": 0}),
+    ("connectivity", {"connectivity": 2.0}),
+    ("connectivity", {"connectivity": 11}),
+    ("anchors", {"anchors": [1]}),
+    ("anchors", {"anchors": "02"}),
+    ("position_sigma_m", {"position_sigma_m": 40.0}),
+    (
+        "link_margin, link_reliability and position_sigma_m",
+        {"link_margin": 0.9, "position_sigma_m": 20.0},
+    ),
+    ("names", {"names": ["a", "b"]}),
+    ("names", {"names": ["a", "b", "a"]}),
+    ("names", {"names": ["a", "b", 3]}),
+    ("names", {"names": "abc"}),
+    ("destroyed", {"names": ["a", "b", "c"], "destroyed": ["d"]}),
+    ("max_speed_mps", {"max_speed_mps": 1e308}),
+    ("positions", {"positions": np.ma.masked_greater(np.asarray(LINE), 150.0)}),
+    ("positions", {"positions": [["0", "1"], ["2", "3"]]}),
+    ("seperation_m", {"seperation_m": 3.0}),
     ("connectivity", {"connectivity": True}),
 ]
 
@@ -129,3 +148,24 @@ def test_degenerate_but_legal_scenarios_are_accepted() -> None:
     assert Scenario([[1.0, 2.0]], [], 120.0).subnet_count == 1
     assert Scenario([[0.0, 0.0]] * 5, [], 120.0).subnet_count == 1
     assert Scenario([[0.0, 0.0], [500.0, 0.0]], [], 120.0).is_split
+
+
+def test_replace_works_on_every_scenario() -> None:
+    """`dataclasses.replace` changes one field and keeps the others, with a radio and names too."""
+    radio = Radio()
+    scenario = Scenario(
+        LINE, ["b"], radio=radio, names=["a", "b", "c"], anchors=["c"], link_reliability=0.9
+    )
+    changed = replace(scenario, connectivity=2)
+    assert changed.connectivity == 2
+    assert replace(changed, connectivity=1) == scenario
+    assert replace(scenario, radio=None, link_reliability=None).radio_range_m == radio.range_m
+
+
+def test_names_stand_for_rows() -> None:
+    """UAVs may be listed by their names; messages and labels use them."""
+    scenario = Scenario(LINE, ["b"], 120.0, names=["a", "b", "c"], anchors=["a"])
+    assert scenario.destroyed.tolist() == [1]
+    assert scenario.anchors.tolist() == [0]
+    assert scenario.survivor_labels == ["a", "c"]
+    assert Scenario(LINE, [1], 120.0).survivor_labels == [0, 2]

@@ -21,8 +21,8 @@ from reknit.exact.solve import quick_state, solve
 from reknit.network.emst import emst
 from reknit.network.links import count_subnets
 from reknit.plans.certificate import Certificate
-from reknit.plans.checker.claims import demand_faults
 from reknit.plans.status import Status
+from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
 
 _QUICKEST_S = 2e-3
@@ -78,7 +78,7 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
     targets = None
     if state.has_tree:
         targets = exact_targets(problem, state.tree, lambda: context.is_over)
-    if targets is not None and _is_demanding(scenario) and demand_faults(scenario, targets):
+    if targets is not None and _is_demanding(scenario) and unmet_demands(scenario, targets):
         starts = [targets]
         other = fallback_targets(scenario)
         if other is not None:
@@ -109,17 +109,17 @@ def _is_late(problem: Problem, context: Context) -> bool:
 def _is_faulty(scenario: Scenario, targets: FloatArray) -> bool:
     """Whether the targets miss a demand; anchors have not moved, since their speed is zero."""
     if _is_demanding(scenario):
-        return bool(demand_faults(scenario, targets))
+        return bool(unmet_demands(scenario, targets))
     return count_subnets(targets, scenario.planning_range_m) > 1
 
 
 def _is_demanding(scenario: Scenario) -> bool:
-    return scenario.min_separation_m > 0.0 or scenario.connectivity == 2
+    return scenario.min_separation_m > 0.0 or scenario.connectivity > 1
 
 
 def _time_s(scenario: Scenario, targets: FloatArray) -> float:
     """Planned time of targets that meet the demands; infinite for others."""
-    if demand_faults(scenario, targets):
+    if unmet_demands(scenario, targets):
         return np.inf
     delta = targets - scenario.survivor_positions
     speeds = scenario.max_speed_mps[scenario.survivors]

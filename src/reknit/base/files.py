@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from reknit.base.errors import UnreadableFile, UnwritableOutput
 
-MAX_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 128 * 1024 * 1024
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file; a typed error if it is missing or too large.
+
+    No more than the limit is read, so that a device without an end is refused as well.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise UnreadableFile(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > MAX_BYTES:
+        raise UnreadableFile(f"{path}: too large; allowed: at most {MAX_BYTES / 2**20:.3g} MiB")
+    return data
 
 
 def read_text(path: Path) -> str:
-    """The text of a file; a typed error if it is missing, too large or not text."""
+    """The text of a file, without a byte order mark; a typed error if it is none."""
     try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise UnreadableFile(
-                f"{path}: {size / 2**20:.0f} MiB; allowed: at most {MAX_BYTES // 2**20} MiB"
-            )
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UnreadableFile(f"{path}: {error.strerror or error}") from error
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnreadableFile(f"{path}: not UTF-8 text") from error
+
+
+def parse_json(path: Path | str, text: str) -> Any:
+    """The value of a JSON text; a typed error if it is none or names a key twice."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) < len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise UnreadableFile(f"{path}: {twice} is there twice; allowed: each key once")
+        return dict(pairs)
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise UnreadableFile(
+            f"{path}: not JSON (line {error.lineno}, column {error.colno}: {error.msg})"
+        ) from None
+    except RecursionError:
+        raise UnreadableFile(f"{path}: nested too deeply") from None
+    except ValueError as error:
+        raise UnreadableFile(f"{path}: {error}") from None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -137,6 +137,17 @@ def in_range_of(points: FloatArray, others: FloatArray, range_m: float) -> BoolA
     return np.asarray(distance <= range_m)
 
 
+def closest_pair(positions: FloatArray) -> IntArray | None:
+    """Rows of the two UAVs that are closest to each other; None for a single one."""
+    if len(positions) < 2:
+        return None
+    _, index = cKDTree(positions).query(positions, k=2)
+    rows = np.arange(len(positions))
+    other = np.where(index[:, 0] == rows, index[:, 1], index[:, 0])
+    pairs = np.stack([rows, other], axis=1)
+    return np.asarray(pairs[int(np.argmin(lengths(positions, pairs)))])
+
+
 def _rows_to_pairs(neighbour: IntArray, nodes: int) -> IntArray:
     """Rows of neighbour ids (`nodes` where there is none) to pairs without self-pairs."""
     rows = np.repeat(np.arange(nodes), neighbour.shape[1])

@@ -7,7 +7,7 @@ At every strike the survivors are where their flight has brought them; the plann
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -108,18 +108,12 @@ def _continued(
     scenario: Scenario, positions: FloatArray, destroyed: IntArray, left_s: float
 ) -> Scenario:
     """The same scenario with the swarm as it is now."""
-    return Scenario(
-        positions,
-        destroyed.tolist(),
-        None if scenario.radio is not None else scenario.radio_range_m,
-        scenario.max_speed_mps,
-        radio=scenario.radio,
+    return replace(
+        scenario,
+        positions=positions,
+        destroyed=destroyed,
+        anchors=np.setdiff1d(scenario.anchors, destroyed),
         allowed_time_s=left_s,
-        link_margin=scenario.link_margin,
-        link_reliability=scenario.link_reliability,
-        min_separation_m=scenario.min_separation_m,
-        anchors=scenario.anchors.tolist(),
-        connectivity=scenario.connectivity,
     )
 
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from reknit.base.errors import InvalidScenario, ReknitError, UnreadableFile
-from reknit.base.files import plain_error, read_text, write_text
+from reknit.base.errors import InvalidInput, InvalidScenario, ReknitError, UnreadableFile
+from reknit.base.files import parse_json, plain_error, read_text, write_text
+from reknit.swarm.demands import demand_fields, rule
 from reknit.swarm.radio import Radio
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario
 
 _FIELDS = {2: ["uav_id", "x_m", "y_m", "alive"], 3: ["uav_id", "x_m", "y_m", "z_m", "alive"]}
+_MAX_DEGREES = np.asarray([180.0, 180.0])
 _ALIVE = {"1": True, "true": True, "0": False, "false": False}
 
 
-class _RadioFile(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class RadioFile(BaseModel):
+    """The JSON form of a `Radio`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     transmit_power_w: float
     transmit_gain: float
@@ -30,31 +36,53 @@ class _RadioFile(BaseModel):
     fading_shape: float
 
 
-class ScenarioFile(BaseModel):
-    """The JSON form of a scenario, version 1."""
+class _Swarm(BaseModel):
+    """What a scenario file holds beside the demands."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, title="Scenario")
 
     format: Literal["reknit-scenario"] = "reknit-scenario"
     version: Literal[1] = 1
-    positions_m: list[Annotated[list[float], Field(min_length=2, max_length=3)]]
-    destroyed: list[int] = []
-    radio_range_m: float | None = None
-    radio: _RadioFile | None = None
-    max_speed_mps: float | list[float] = 10.0
-    allowed_time_s: float | None = None
-    link_margin: float = 0.0
-    link_reliability: float | None = None
-    min_separation_m: float = 0.0
-    anchors: list[int] = []
-    connectivity: int = 1
+    positions_m: list[Annotated[list[float], Field(min_length=2, max_length=3)]] = Field(
+        min_length=1, description="Position of every UAV at the instant of the damage, metres."
+    )
+    names: list[str] | None = Field(None, description="A name for every UAV.")
+    destroyed: list[int | str] = Field([], description="Ids (rows or names) of the lost UAVs.")
+    radio_range_m: float | None = Field(None, description="Longest link, metres: d_tr.")
+    radio: RadioFile | None = Field(None, description="A radio instead of a range.")
+    max_speed_mps: float | list[float] = Field(
+        DEFAULT_SPEED_MPS, description="Speed limit, m/s: one for all or one per UAV."
+    )
+
+
+def _demand_models() -> dict[str, Any]:
+    """Name to (type, default) of every demand, as pydantic wants them."""
+    models: dict[str, Any] = {}
+    for name, item in demand_fields().items():
+        meaning = rule(name).meaning
+        default = list(item.default) if isinstance(item.default, tuple) else item.default
+        models[name] = (rule(name).json, Field(default, description=meaning))
+    return models
+
+
+ScenarioFile = create_model("ScenarioFile", __base__=_Swarm, **_demand_models())
+"""The JSON form of a scenario, version 1; its demands are those of `reknit.swarm.demands`."""
 
 
 def load_scenario(path: str | Path, **fields: Any) -> Scenario:
     """Read a scenario from a .json or .csv file.
 
-    A CSV file holds only the UAVs; range, speed and demands are given as `fields`, with the
-    defaults of `Scenario`. For JSON they replace what the file says.
+    Parameters
+    ----------
+    path
+        JSON holds everything; CSV holds only the UAVs, with one row each.
+    fields
+        Fields of `Scenario` that replace what the file says (or, for CSV, the defaults).
+
+    Returns
+    -------
+    Scenario
+        Validated; a fault in the file is an `UnreadableFile` that says where.
     """
     path = Path(path)
     text = read_text(path)
@@ -67,11 +95,61 @@ def load_scenario(path: str | Path, **fields: Any) -> Scenario:
     if "radio" in fields:
         given.pop("radio_range_m", None)
     try:
-        return Scenario(**{**given, **fields})
+        scenario = Scenario(**{**given, **fields})
     except ReknitError as error:
         raise UnreadableFile(f"{path}: {error}") from error
-    except TypeError:
-        raise InvalidScenario("fields", sorted(fields), "fields of Scenario") from None
+    if _looks_like_degrees(scenario):
+        warnings.warn(
+            f"{path}: the coordinates look like degrees of latitude and longitude; "
+            "they are read as metres",
+            stacklevel=2,
+        )
+    return scenario
+
+
+def _looks_like_degrees(scenario: Scenario) -> bool:
+    """Whether a swarm of two or more lies within a degree or so, far from the origin."""
+    flat = scenario.positions[:, :2]
+    extent = float(np.ptp(flat, axis=0).max())
+    within = bool((np.abs(flat) <= _MAX_DEGREES).all())
+    centre = float(np.abs(flat.mean(axis=0)).max())
+    return scenario.uavs > 1 and within and 0.0 < extent < 1.0 and centre > 2.0 * extent
+
+
+def scenario_of(model: BaseModel) -> Scenario:
+    """The scenario that a `ScenarioFile` describes; `InvalidScenario` if there is none."""
+    return Scenario(**_given(model))
+
+
+def _given(model: BaseModel) -> dict[str, Any]:
+    """The arguments of `Scenario` that a `ScenarioFile` holds."""
+    given = model.model_dump(exclude={"format", "version", "positions_m", "radio"})
+    positions = getattr(model, "positions_m")  # noqa: B009
+    if len({len(row) for row in positions}) != 1:
+        raise InvalidScenario("positions_m", "2-D and 3-D rows", "rows of one length")
+    radio = getattr(model, "radio")  # noqa: B009
+    given["positions"] = positions
+    if given["radio_range_m"] is None:
+        del given["radio_range_m"]
+    if radio is not None:
+        given["radio"] = Radio(**radio.model_dump())
+    return given
+
+
+def scenario_file(scenario: Scenario) -> BaseModel:
+    """The JSON form of a scenario, a `ScenarioFile`."""
+    radio = scenario.radio
+    speeds = scenario.max_speed_mps
+    demands = {name: rule(name).to_json(getattr(scenario, name)) for name in demand_fields()}
+    return ScenarioFile(
+        positions_m=scenario.positions.tolist(),
+        names=None if scenario.names is None else list(scenario.names),
+        destroyed=scenario.destroyed.tolist(),
+        radio_range_m=scenario.radio_range_m if radio is None else None,
+        radio=None if radio is None else RadioFile(**asdict(radio)),
+        max_speed_mps=float(speeds[0]) if (speeds == speeds[0]).all() else speeds.tolist(),
+        **demands,
+    )
 
 
 def save_scenario(scenario: Scenario, path: str | Path) -> None:
@@ -79,60 +157,24 @@ def save_scenario(scenario: Scenario, path: str | Path) -> None:
     path = Path(path)
     kind = path.suffix.lower()
     if kind == ".json":
-        write_text(path, scenario_file(scenario).model_dump_json(indent=1) + "\n")
+        write_text(path, _to_json(scenario))
     elif kind == ".csv":
         write_text(path, _to_csv(scenario))
     else:
         raise InvalidScenario("path", str(path), "a name that ends in .json or .csv")
 
 
-def scenario_file(scenario: Scenario) -> ScenarioFile:
-    """The JSON form of a scenario."""
-    radio = scenario.radio
-    speeds = scenario.max_speed_mps
-    return ScenarioFile(
-        positions_m=scenario.positions.tolist(),
-        destroyed=scenario.destroyed.tolist(),
-        radio_range_m=scenario.radio_range_m if radio is None else None,
-        radio=None if radio is None else _RadioFile(**vars(radio)),
-        max_speed_mps=float(speeds[0]) if (speeds == speeds[0]).all() else speeds.tolist(),
-        allowed_time_s=scenario.allowed_time_s,
-        link_margin=scenario.link_margin,
-        link_reliability=scenario.link_reliability,
-        min_separation_m=scenario.min_separation_m,
-        anchors=scenario.anchors.tolist(),
-        connectivity=scenario.connectivity,
-    )
+def _to_json(scenario: Scenario) -> str:
+    return scenario_file(scenario).model_dump_json(indent=1) + "\n"
 
 
 def _from_json(path: Path, text: str) -> dict[str, Any]:
     try:
-        model = ScenarioFile.model_validate_json(text)
+        return _given(ScenarioFile.model_validate(parse_json(path, text)))
     except ValidationError as error:
         raise UnreadableFile(f"{path}: {plain_error(error)}") from None
-    try:
-        return _given(model)
-    except ReknitError as error:
+    except InvalidInput as error:
         raise UnreadableFile(f"{path}: {error}") from error
-
-
-def scenario_of(model: ScenarioFile) -> Scenario:
-    """The scenario that a JSON form describes; `InvalidScenario` if there is none."""
-    return Scenario(**_given(model))
-
-
-def _given(model: ScenarioFile) -> dict[str, Any]:
-    """The arguments of `Scenario`."""
-    given = model.model_dump(exclude={"format", "version", "positions_m", "radio"})
-    if given["radio_range_m"] is None:
-        del given["radio_range_m"]
-    lengths = {len(row) for row in model.positions_m}
-    if len(lengths) != 1:
-        raise InvalidScenario("positions_m", "of 2-D and 3-D rows", "one of them")
-    given["positions"] = model.positions_m
-    if model.radio is not None:
-        given["radio"] = Radio(**model.radio.model_dump())
-    return given
 
 
 def _to_csv(scenario: Scenario) -> str:
@@ -140,44 +182,58 @@ def _to_csv(scenario: Scenario) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(_FIELDS[scenario.dim])
     alive = scenario.alive.astype(int).tolist()
-    for uav_id, point in enumerate(scenario.positions.tolist()):
-        writer.writerow([uav_id, *map(repr, point), alive[uav_id]])
+    for row, point in enumerate(scenario.positions.tolist()):
+        writer.writerow([scenario.label(row), *map(repr, point), alive[row]])
     return out.getvalue()
 
 
 def _from_csv(path: Path, text: str) -> dict[str, Any]:
-    rows = list(csv.reader(io.StringIO(text)))
-    header = [name.strip() for name in rows[0]] if rows else []
+    """Positions, who is destroyed, and names unless the ids are just 0, 1, 2, ..."""
+    try:
+        lines = list(csv.reader(io.StringIO(text), strict=True))
+    except csv.Error as error:
+        raise UnreadableFile(f"{path}: not CSV ({error})") from None
+    header = [name.strip() for name in lines[0]] if lines else []
     if header not in _FIELDS.values():
         raise UnreadableFile(
             f"{path}: line 1 is {','.join(header)[:80]!r}; allowed: uav_id,x_m,y_m[,z_m],alive"
         )
-    dim = len(header) - 2
-    filled = [(number, row) for number, row in enumerate(rows[1:], start=2) if row]
-    points = np.full((len(filled), dim), np.nan)
-    alive = np.ones(len(filled), dtype=bool)
-    seen: set[int] = set()
-    for number, row in filled:
-        if len(row) != len(header):
-            raise UnreadableFile(f"{path}: line {number} has {len(row)} fields, not {len(header)}")
+    filled = [(number, line) for number, line in enumerate(lines[1:], start=2) if line]
+    labels: dict[str, int] = {}
+    points: list[list[float]] = []
+    destroyed: list[int] = []
+    for number, line in filled:
+        if len(line) != len(header):
+            raise UnreadableFile(f"{path}: line {number} has {len(line)} fields, not {len(header)}")
+        label, state = line[0].strip(), _ALIVE.get(line[-1].strip().lower())
         try:
-            uav_id = int(row[0])
-            point = [float(value) for value in row[1:-1]]
+            points.append([float(value) for value in line[1:-1]])
         except ValueError:
+            shown = ",".join(line)[:80]
             raise UnreadableFile(
-                f"{path}: line {number} is {','.join(row)[:80]!r}; allowed: "
-                "a whole number, then numbers"
+                f"{path}: line {number} is {shown!r}; allowed: an id, numbers, then 1 or 0"
             ) from None
-        state = _ALIVE.get(row[-1].strip().lower())
         if state is None:
             raise UnreadableFile(
-                f"{path}: line {number}: alive is {row[-1]!r}; allowed: 1, 0, true, false"
+                f"{path}: line {number}: alive is {line[-1]!r}; allowed: 1, 0, true, false"
             )
-        if uav_id in seen or not 0 <= uav_id < len(filled):
+        if not label or label in labels:
             raise UnreadableFile(
-                f"{path}: line {number}: uav_id is {uav_id}; allowed: each of 0 to "
-                f"{len(filled) - 1} once"
+                f"{path}: line {number}: uav_id is {label!r}; allowed: a different id for each UAV"
             )
-        seen.add(uav_id)
-        points[uav_id], alive[uav_id] = point, state
-    return {"positions": points, "destroyed": np.flatnonzero(~alive).tolist()}
+        if not state:
+            destroyed.append(len(labels))
+        labels[label] = len(labels)
+    return _in_order(list(labels), points, destroyed)
+
+
+def _in_order(labels: list[str], points: list[list[float]], destroyed: list[int]) -> dict[str, Any]:
+    """Rows in the order of the ids where these are 0 to N - 1; else names, in the file's order."""
+    if set(labels) == {str(row) for row in range(len(labels))}:
+        order = np.argsort(np.asarray(labels, dtype=np.int64))
+        lost = set(destroyed)
+        return {
+            "positions": [points[row] for row in order],
+            "destroyed": [place for place, row in enumerate(order) if int(row) in lost],
+        }
+    return {"positions": points, "destroyed": destroyed, "names": labels}

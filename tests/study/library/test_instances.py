@@ -11,8 +11,9 @@ import pytest
 import reknit
 from reknit.base.errors import InvalidPlan, UnknownName
 from reknit.study.library import build, instances
-from reknit.study.library.instances import ChangedInstance, instance, scenario_hash, submit
+from reknit.study.library.instances import ChangedInstance, instance, submit
 from reknit.study.spec.study import load_study
+from reknit.swarm.fingerprint import scenario_hash
 
 
 @pytest.mark.parametrize("name", instances.instances())
@@ -46,14 +47,12 @@ def test_a_changed_instance_is_refused() -> None:
 def test_the_hash_covers_what_a_plan_depends_on() -> None:
     """Other positions, damage or range give another hash; a rounding error does not."""
     scenario = instance("paper-20-half").scenario()
-    lost = scenario.destroyed.tolist()
-    assert scenario_hash(
-        reknit.Scenario(scenario.positions * (1 + 1e-16), lost, 120.0)
-    ) == scenario_hash(scenario)
+    near = replace(scenario, positions=scenario.positions * (1 + 1e-16))
+    assert scenario_hash(near) == scenario_hash(scenario)
     for other in (
-        reknit.Scenario(scenario.positions + 1e-6, lost, 120.0),
-        reknit.Scenario(scenario.positions, lost[1:], 120.0),
-        reknit.Scenario(scenario.positions, lost, 121.0),
+        replace(scenario, positions=scenario.positions + 1e-6),
+        replace(scenario, destroyed=scenario.destroyed[1:]),
+        replace(scenario, radio_range_m=121.0),
     ):
         assert scenario_hash(other) != scenario_hash(scenario)
 

@@ -14,10 +14,10 @@ from scipy.spatial import cKDTree
 
 from reknit.base.geometry import enclosing_ball_centre
 from reknit.base.types import FloatArray
-from reknit.exact.demands.biconnected import biconnecting_range_m
 from reknit.exact.demands.contraction import contract
+from reknit.exact.demands.redundant_links import redundant_range_m
 from reknit.network.emst import longest_edge_m
-from reknit.plans.checker.claims import demand_faults
+from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
 
 _HAIR = 1.0 - 1e-12
@@ -30,7 +30,7 @@ def fallback_targets(scenario: Scenario) -> FloatArray | None:
     kinds = (_contracted, _lattice) if len(anchored) < 2 else (_gathered,)
     for kind in kinds:
         targets = kind(scenario, start)
-        if not demand_faults(scenario, targets):
+        if not unmet_demands(scenario, targets):
             return targets
     return None
 
@@ -40,8 +40,8 @@ def _contracted(scenario: Scenario, start: FloatArray) -> FloatArray:
     anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
     if scenario.connectivity == 1 and len(anchored) == 0:
         return contract(scenario, start)
-    if scenario.connectivity == 2 and len(start) > 2:
-        reach_m = biconnecting_range_m(start)
+    if scenario.connectivity > 1 and len(start) > 2:
+        reach_m = redundant_range_m(start, scenario.connectivity)
     else:
         reach_m = longest_edge_m(start)
     factor = min(1.0, scenario.planning_range_m / max(reach_m, 1e-300)) * _HAIR

@@ -8,7 +8,7 @@ import numpy as np
 
 from reknit.base.errors import ImpossibleDemands
 from reknit.base.types import IntArray
-from reknit.network.cuts import cut_nodes_and_bridges
+from reknit.network.connectivity import separating_nodes
 from reknit.network.emst import emst
 from reknit.network.links import lengths, links
 from reknit.swarm.scenario import Scenario
@@ -39,12 +39,13 @@ def check_possible(scenario: Scenario) -> None:
         )
     _check_relays(scenario, fixed.tolist(), float(length.max()), tree[int(length.argmax())])
     everyone = len(fixed) == len(scenario.survivors)
-    if everyone and scenario.connectivity == 2 and len(fixed) > 2:
-        cut, _ = cut_nodes_and_bridges(links(places, range_m), len(places))
-        if len(cut):
+    if everyone and scenario.connectivity > 1:
+        lost = separating_nodes(links(places, range_m), len(places), scenario.connectivity)
+        if lost is not None:
+            names = ", ".join(str(scenario.label(int(fixed[row]))) for row in lost)
             raise ImpossibleDemands(
                 ("anchors", "connectivity"),
-                f"every survivor is an anchor, and the loss of {fixed[cut[0]]} would split them",
+                f"every survivor is an anchor, and the loss of {names} would split them",
             )
 
 
@@ -55,7 +56,7 @@ def _check_relays(
     ends: IntArray,
 ) -> None:
     """A gap of l between anchors needs ``ceil(l / d) - 1`` UAVs that can move, and for a
-    2-connected result twice as many, on two paths with nothing in common.
+    k-connected result k times as many, on k paths with nothing in common.
     """
     paths = scenario.connectivity if len(scenario.survivors) > 2 else 1
     # A hair is taken off the gap so that rounding never makes a possible demand impossible.

@@ -1,4 +1,4 @@
-"""Plans under demands that are not convex: a smallest separation, a 2-connected result.
+"""Plans under demands that are not convex: a smallest separation, a k-connected result.
 
 Given positions that come close, the links they suggest and, for pairs too close, the direction in
 which they are apart are fixed; what remains is a cone program. Its solution suggests better links
@@ -15,12 +15,12 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.types import FloatArray, IntArray
-from reknit.exact.demands.biconnected import patched_links, sparse_links
+from reknit.exact.demands.redundant_links import patched_links, sparse_links
 from reknit.exact.model.cone import Apart, solve_apart
 from reknit.exact.model.problem import Problem
 from reknit.network.emst import emst
 from reknit.network.links import lengths
-from reknit.plans.checker.claims import demand_faults
+from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
 
 _RANGE = 1.0 - 1e-8
@@ -62,14 +62,14 @@ class Shaper:
             return None
         time_s, targets = min(found, key=lambda item: item[0])
         is_small = self.problem.count <= _LARGE
-        if self.scenario.connectivity == 2 and is_small and not self._is_best(time_s):
+        if self.scenario.connectivity > 1 and is_small and not self._is_best(time_s):
             time_s, targets = self._swap(time_s, targets, effort)
         return self._calm(time_s, targets)
 
     def _improve(self, positions: FloatArray, banned: IntArray) -> tuple[float, FloatArray] | None:
         """Links and directions from the positions, the cone program, and again while it helps."""
         best: tuple[float, FloatArray] | None = None
-        large = self.scenario.connectivity == 2 and self.problem.count > _LARGE
+        large = self.scenario.connectivity > 1 and self.problem.count > _LARGE
         for _ in range(_ROUNDS if not large else _FEW_ROUNDS):
             shaped = self._shape(self._links(positions, banned), positions)
             if shaped is None:
@@ -113,10 +113,11 @@ class Shaper:
         return time_s, targets
 
     def _links(self, positions: FloatArray, banned: IntArray) -> IntArray:
-        if self.scenario.connectivity == 2 and self.problem.count > 2:
-            if self.problem.count > _LARGE:
+        order = self.scenario.connectivity
+        if order > 1 and self.problem.count > 2:
+            if order == 2 and self.problem.count > _LARGE:
                 return patched_links(positions, self.problem.range_m)
-            return sparse_links(positions, banned)
+            return sparse_links(positions, banned, order)
         return emst(positions)
 
     def _shape(
@@ -135,7 +136,7 @@ class Shaper:
                 return None
             positions = self.problem.start + shift
             if len(self._too_close(positions, gap_m)) == 0:
-                if is_final and demand_faults(self.scenario, positions):
+                if is_final and unmet_demands(self.scenario, positions):
                     return None
                 return self._time_s(positions), positions
         return None
@@ -164,7 +165,7 @@ class Shaper:
         still = np.sqrt((shift**2).sum(axis=1)) < 1e-6 * self.problem.range_m
         for moves in (np.where(still[:, None], 0.0, shift), shift):
             calm = self.problem.start + moves
-            if self._time_s(calm) <= limit_s and not demand_faults(self.scenario, calm):
+            if self._time_s(calm) <= limit_s and not unmet_demands(self.scenario, calm):
                 return np.asarray(calm)
         return otherwise
 

@@ -53,7 +53,7 @@ def emst_bound(scenario: Scenario) -> Certificate:
 
 def _lower_bound(scenario: Scenario) -> Certificate:
     found = [_connecting(scenario, Problem.of(scenario), None)]
-    if scenario.connectivity == 2 and len(scenario.survivors) > 2:
+    if scenario.connectivity > 1 and len(scenario.survivors) > 2:
         lost = _worst_loss(Problem.of(scenario))
         found.append(_connecting(scenario, Problem.of(scenario).without(lost), lost))
     if scenario.min_separation_m > 0.0:

@@ -52,12 +52,12 @@ def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
     pieces = _count_pieces(targets, limit_m)
     if pieces > 1:
         faults.append(f"the targets form {pieces} sub-nets at a range of {limit_m:g} m")
-    elif (
-        scenario.connectivity == 2
-        and len(targets) > 2
-        and not _is_biconnected(_neighbours(targets, limit_m))
+    elif scenario.connectivity > 1 and not _survives_losses(
+        _neighbours(targets, limit_m), scenario.connectivity - 1
     ):
-        faults.append("the loss of a single UAV would split the targets")
+        losses = scenario.connectivity - 1
+        words = "a single UAV" if losses == 1 else f"{losses} UAVs"
+        faults.append(f"the loss of {words} would split the targets")
     closest_m = _closest_m(targets)
     if closest_m < scenario.min_separation_m:
         faults.append(
@@ -151,6 +151,28 @@ def _neighbours(points: FloatArray, limit_m: float) -> list[list[int]]:
         for i, j in zip(one.tolist(), other.tolist(), strict=True):
             lists[i].append(j)
     return lists
+
+
+def _survives_losses(neighbours: list[list[int]], losses: int) -> bool:
+    """Whether a connected graph stays connected when any so many nodes are lost: by the
+    definition, one loss after the other, down to the last, which is about cut nodes.
+    """
+    count = len(neighbours)
+    if count <= 2:
+        return True
+    if count <= losses + 1:
+        return all(len(others) == count - 1 for others in neighbours)
+    if losses == 1:
+        return _is_biconnected(neighbours)
+    for lost in range(count):
+        rest = [
+            [other - (other > lost) for other in others if other != lost]
+            for node, others in enumerate(neighbours)
+            if node != lost
+        ]
+        if len(_depth_first(rest)[0]) < count - 1 or not _survives_losses(rest, losses - 1):
+            return False
+    return True
 
 
 def _is_biconnected(neighbours: list[list[int]]) -> bool:

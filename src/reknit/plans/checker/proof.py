@@ -112,7 +112,7 @@ class _Swarm:
         self.lost = lost
         if lost is None:
             return
-        if scenario.connectivity != 2 or len(alive) < 3:
+        if scenario.connectivity < 2 or len(alive) < 3:
             raise InvalidProof("the certificate supposes a loss that the scenario does not")
         if not 0 <= lost < len(alive):
             raise InvalidProof(

@@ -12,7 +12,8 @@ import sys
 from reknit.base.files import write_text
 from reknit.base.types import JsonDict
 from reknit.recovery.runs import plan
-from reknit.study.library.instances import RECIPES, instances, scenario_hash, submit
+from reknit.study.library.instances import RECIPES, instances, submit
+from reknit.swarm.fingerprint import scenario_hash
 from reknit.swarm.generate import generate
 
 

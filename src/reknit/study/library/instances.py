@@ -8,19 +8,17 @@ the best proven bound; anyone can check both.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import numpy as np
 
 from reknit.base.errors import InvalidParameter, InvalidPlan, ReknitError, UnknownName
 from reknit.base.files import output_folder, replacing
 from reknit.base.types import JsonDict
 from reknit.plans.files import parse_plan, plan_json
 from reknit.plans.plan import Plan
+from reknit.swarm.fingerprint import scenario_hash
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
 
@@ -61,26 +59,6 @@ class Instance:
         except FileNotFoundError:
             raise InvalidParameter("instance", self.name, "one with a known plan") from None
         return parse_plan(text, str(path))
-
-
-def scenario_hash(scenario: Scenario) -> str:
-    """SHA-256 over everything a plan depends on.
-
-    Positions count to the nearest nanometre, so that the last bit of a square root does not.
-    """
-    digest = hashlib.sha256()
-    digest.update(np.round(scenario.positions * 1e9).astype(np.int64).tobytes())
-    digest.update(scenario.destroyed.tobytes())
-    told = [
-        scenario.radio_range_m,
-        scenario.max_speed_mps.tolist(),
-        scenario.link_margin,
-        scenario.min_separation_m,
-        scenario.anchors.tolist(),
-        scenario.connectivity,
-    ]
-    digest.update(json.dumps(told).encode())
-    return digest.hexdigest()
 
 
 @cache

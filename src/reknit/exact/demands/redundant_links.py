@@ -1,4 +1,4 @@
-"""Links for a 2-connected result: no single further loss splits the swarm."""
+"""Links for a k-connected result: no k - 1 further losses split the swarm."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from scipy.spatial import cKDTree
 
 from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.network.connectivity import is_k_connected
 from reknit.network.cuts import cut_nodes_and_bridges
 from reknit.network.emst import emst, longest_edge_m
 from reknit.network.links import adjacency, components, lengths
@@ -16,37 +17,37 @@ _TESTS_BY_SIZE = 25_000
 """Links whose removal is tried, longest first; fewer in large swarms, where each try takes long."""
 
 
-def is_biconnected(links: IntArray, nodes: int) -> bool:
-    """Whether the links connect all nodes and stay so without any one of them."""
-    if len(links) < nodes - 1 or components(links, nodes).max(initial=0) > 0:
-        return False
-    return nodes <= 2 or len(cut_nodes_and_bridges(links, nodes)[0]) == 0
+_COSTLIER = 10
+"""A test of 3-connectivity takes about so many times one of 2-connectivity, and so on."""
 
 
-def biconnecting_range_m(positions: FloatArray) -> float:
-    """The smallest range at which the positions form a 2-connected network."""
-    return float(lengths(positions, sparse_links(positions, np.empty((0, 2), np.int64), 0)).max())
+def redundant_range_m(positions: FloatArray, order: int) -> float:
+    """The smallest range at which the positions form a k-connected network, k the order."""
+    no_pairs = np.empty((0, 2), np.int64)
+    return float(lengths(positions, sparse_links(positions, no_pairs, order, 0)).max())
 
 
-def sparse_links(positions: FloatArray, banned: IntArray, tests: int = _TESTS) -> IntArray:
-    """Links of a 2-connected network that is as short as can be in its longest link, less
+def sparse_links(
+    positions: FloatArray, banned: IntArray, order: int, tests: int = _TESTS
+) -> IntArray:
+    """Links of a k-connected network that is as short as can be in its longest link, less
     (up to so many) long links that it can do without.
     """
     nodes = len(positions)
-    pairs = _sorted_pairs(positions, banned)
+    pairs = _sorted_pairs(positions, banned, order)
     low, high = nodes - 1, len(pairs)
     while low < high:
         middle = (low + high) // 2
-        if is_biconnected(pairs[:middle], nodes):
+        if is_k_connected(pairs[:middle], nodes, order):
             high = middle
         else:
             low = middle + 1
     kept = pairs[:high]
     place = high - 1
-    tests = min(tests, _TESTS_BY_SIZE // nodes)
+    tests = min(tests, _TESTS_BY_SIZE // nodes) // _COSTLIER ** (order - 2)
     while place >= 0 and tests > 0 and len(kept) > nodes:
         without = np.delete(kept, place, axis=0)
-        if is_biconnected(without, nodes):
+        if is_k_connected(without, nodes, order):
             kept = without
         place -= 1
         tests -= 1
@@ -105,8 +106,8 @@ def _sorted_within(positions: FloatArray, reach_m: float) -> IntArray:
     return np.asarray(pairs[order])
 
 
-def _sorted_pairs(positions: FloatArray, banned: IntArray) -> IntArray:
-    """Pairs from the shortest up, enough of them to be 2-connected, without the banned ones."""
+def _sorted_pairs(positions: FloatArray, banned: IntArray, order: int) -> IntArray:
+    """Pairs from the shortest up, enough of them to be k-connected, without the banned ones."""
     nodes = len(positions)
     tree = cKDTree(positions)
     reach_m = max(longest_edge_m(positions), 1e-9)
@@ -117,6 +118,6 @@ def _sorted_pairs(positions: FloatArray, banned: IntArray) -> IntArray:
             key = pairs[:, 0] * nodes + pairs[:, 1]
             pairs = pairs[~np.isin(key, banned[:, 0] * nodes + banned[:, 1])]
         everything = len(pairs) >= nodes * (nodes - 1) // 2 - len(banned)
-        if everything or is_biconnected(pairs, nodes):
-            order = np.lexsort((pairs[:, 1], pairs[:, 0], lengths(positions, pairs)))
-            return np.asarray(pairs[order])
+        if everything or is_k_connected(pairs, nodes, order):
+            shortest_first = np.lexsort((pairs[:, 1], pairs[:, 0], lengths(positions, pairs)))
+            return np.asarray(pairs[shortest_first])

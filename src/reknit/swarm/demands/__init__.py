@@ -1,0 +1,71 @@
+"""What may be asked of a recovery: one file a demand, and this list of them.
+
+`Scenario` inherits the fields of every demand; its JSON, its fingerprint, the options of the
+command line and the keys of a study are derived from the list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import Field
+from typing import TYPE_CHECKING, Any
+
+from reknit.base.types import FloatArray
+from reknit.swarm.demands import allowed_time, anchors, connectivity, link_length, separation
+from reknit.swarm.demands.demand import Demand, Rule
+
+if TYPE_CHECKING:
+    from reknit.swarm.scenario import Scenario
+
+DEMANDS: tuple[Demand, ...] = (
+    allowed_time.DEMAND,
+    link_length.DEMAND,
+    separation.DEMAND,
+    anchors.DEMAND,
+    connectivity.DEMAND,
+)
+
+
+class GivenDemands(
+    allowed_time.Given,
+    link_length.Given,
+    separation.Given,
+    anchors.Given,
+    connectivity.Given,
+    total=False,
+):
+    """Every demand as a caller writes it: keyword arguments of `Scenario`."""
+
+
+class Demands(
+    allowed_time.AllowedTime,
+    link_length.LinkLength,
+    separation.Separation,
+    anchors.Anchors,
+    connectivity.Connectivity,
+):
+    """The fields of every demand."""
+
+
+def demand_fields() -> dict[str, Field[Any]]:
+    """Every field of every demand by name; its rule is in ``metadata["rule"]``."""
+    return {item.name: item for demand in DEMANDS for item in demand.fields}
+
+
+def rule(name: str) -> Rule:
+    """How the field of this name is explained, written and checked."""
+    found: Rule = demand_fields()[name].metadata["rule"]
+    return found
+
+
+def unmet_demands(scenario: Scenario, targets: FloatArray) -> list[str]:
+    """What targets lack of what a scenario demands, in plain words; empty if nothing.
+
+    This is the planners' test. The checker has one of its own and uses nothing of this.
+
+    Parameters
+    ----------
+    targets
+        (N_R, dim) metres, in the order of ``scenario.survivors``.
+    """
+    faults = (demand.unmet(scenario, targets) for demand in DEMANDS if demand.unmet is not None)
+    return [fault for fault in faults if fault is not None]

@@ -1,0 +1,58 @@
+"""k-connectivity: the network stays whole when any k - 1 further UAVs are lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from reknit.base.errors import InvalidScenario
+from reknit.base.types import FloatArray
+from reknit.network.connectivity import separating_nodes
+from reknit.network.links import links
+from reknit.swarm.demands.demand import Demand, asked
+from reknit.swarm.demands.link_length import planning_range_m
+from reknit.swarm.validation import is_whole
+
+if TYPE_CHECKING:
+    from reknit.swarm.scenario import Scenario
+
+MOST = 10
+
+
+def _check(value: Any, scenario: Scenario) -> int:
+    if not is_whole(value) or not 1 <= value <= MOST:
+        raise InvalidScenario("connectivity", value, f"a whole number from 1 to {MOST}")
+    return int(value)
+
+
+class Given(TypedDict, total=False):
+    """As a caller writes it."""
+
+    connectivity: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Connectivity:
+    """1: connected; k: connected after the loss of any k - 1 further UAVs. So few survivors that
+    none would be left must all be linked to one another.
+    """
+
+    connectivity: int = asked(
+        1, "k: the network survives the loss of any k - 1 further UAVs", int, _check
+    )
+
+
+def _unmet(scenario: Scenario, targets: FloatArray) -> str | None:
+    order = scenario.connectivity
+    if order == 1:
+        return None  # links of the right length that connect everybody are asked for anyway
+    lost = separating_nodes(links(targets, planning_range_m(scenario)), len(targets), order)
+    if lost is None:
+        return None
+    labels = [str(scenario.label(int(scenario.survivors[row]))) for row in lost]
+    if not labels:
+        return f"fewer links than a {order}-connected network has"
+    return f"the loss of UAV {', '.join(labels)} would split the network"
+
+
+DEMAND = Demand("connectivity", Connectivity, _unmet, lambda scenario: scenario.connectivity > 1)

@@ -1,0 +1,41 @@
+"""k-connectivity against networkx, which counts disjoint paths in its own way."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reknit.base.types import FloatArray
+from reknit.network.connectivity import is_k_connected, separating_nodes
+from reknit.network.links import links
+from tests.strategies import point_sets
+
+
+@given(points=point_sets(min_size=2, max_size=14), range_m=st.sampled_from([90.0, 180.0, 300.0]))
+def test_it_agrees_with_networkx(points: FloatArray, range_m: float) -> None:
+    """The same verdict for every k, and what is returned does separate the rest."""
+    pairs = links(points, range_m)
+    graph = nx.Graph(pairs.tolist())
+    graph.add_nodes_from(range(len(points)))
+    for order in (1, 2, 3, 4):
+        wanted = min(order, len(points) - 1)
+        assert is_k_connected(pairs, len(points), order) == (nx.node_connectivity(graph) >= wanted)
+        lost = separating_nodes(pairs, len(points), order)
+        if lost is not None:
+            assert len(lost) < order
+            rest = graph.copy()
+            rest.remove_nodes_from(lost)
+            assert not nx.is_connected(rest)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+def test_a_complete_network_survives_any_loss(order: int) -> None:
+    """Among nodes that are all linked to one another no loss parts the rest."""
+    pairs = np.asarray(list(itertools.combinations(range(5), 2)))
+    assert is_k_connected(pairs, 5, order)
+    assert is_k_connected(pairs[1:], 5, order) == (order < 4)
