@@ -16,8 +16,10 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]'
 	@touch $@
 
-demo: $(READY)   ## break a swarm, restore it, show it (pictures in ./demo)
-	$(BIN)/reknit recover --uavs 200 --destroy 100 --seed 7 --out demo
+DEMO := --uavs 200 --destroy 100 --seed 7 --out demo
+demo: $(READY)   ## break a swarm, restore it in two ways, show them (pictures in ./demo)
+	$(BIN)/reknit compare --planners ml-dagl,certified $(DEMO)
+	$(BIN)/reknit recover --planner certified $(DEMO)
 
 test: $(READY)   ## every test but the long ones
 	bash tests/install_browser

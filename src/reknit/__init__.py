@@ -11,11 +11,13 @@ Everything public is named here and loaded on first use, so that importing the p
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from reknit.base.version import VERSION
 
+TYPE_CHECKING = False  # what `typing` says too; loading that takes longer than all the rest here
 if TYPE_CHECKING:
+    from typing import Any
+
     from reknit import errors, testing
     from reknit.algorithms.protocols import Polisher, Proposal, SteeringPlanner, TargetPlanner
     from reknit.algorithms.registry import planners

@@ -1,5 +1,5 @@
 """``python -m reknit`` is the command `reknit`."""
 
-from reknit.cli.app import main
+from reknit.cli import main
 
 main()

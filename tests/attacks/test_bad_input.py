@@ -82,8 +82,8 @@ def test_options_of_the_generator_clash_with_a_file(
     """--uavs beside a file is a contradiction, not something to ignore."""
     path = tmp_path / "case.json"
     reknit.save_scenario(reknit.generate(10, 5, seed=0), path)
-    assert "not beside a file" in fail(monkeypatch, capsys, "recover", str(path), "--uavs", "5")
-    assert "not beside a file" in fail(monkeypatch, capsys, "recover", str(path), "--split")
+    assert "only without a file" in fail(monkeypatch, capsys, "recover", str(path), "--uavs", "5")
+    assert "only without a file" in fail(monkeypatch, capsys, "recover", str(path), "--split")
 
 
 def test_an_output_that_is_a_file_is_refused(

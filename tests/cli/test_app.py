@@ -56,7 +56,10 @@ def test_recover_json_is_the_same_as_the_api(
     scenario = reknit.generate(30, 15, seed=2, split=True)
     expected = reknit.recover(scenario, "contraction", seed=2)
     assert expected.plan is not None
-    assert told["targets_m"] == expected.plan.targets.tolist()
+    ids = [str(uav) for uav in scenario.survivors]
+    assert list(told["targets_m"]) == ids
+    assert list(told["targets_m"].values()) == expected.plan.targets.tolist()
+    assert list(told["final_positions_m"].values()) == expected.flight.positions[-1].tolist()
     assert told["metrics"]["flown_time_s"] == expected.flight.reconnected_at_s
     assert told["plan"]["lower_bound_s"] == expected.plan.lower_bound_s
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from reknit.cli import console
+from reknit.cli import console, main
 from reknit.cli import study as cli_study
-from reknit.cli.app import main
 from reknit.study.spec.study import Study
 from reknit.study.store import Store
 

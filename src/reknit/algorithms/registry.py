@@ -40,7 +40,7 @@ from reknit.base.types import JsonDict
 from reknit.swarm.scenario import Scenario
 
 ENTRY_POINT_GROUP = "reknit.planners"
-DEFAULT_PLANNER = "ml-dagl"
+DEFAULT_PLANNER = "certified"
 
 
 _NEEDED_BY_EXTRA = {"learn": ("torch", "torch_geometric", "safetensors")}

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from reknit.base.progress import Progress as Report
+from reknit.base.types import JsonDict
+from reknit.plans.plan import Plan
 from reknit.recovery.runs import Run
 from reknit.swarm.scenario import Scenario
 
@@ -105,25 +109,92 @@ def run_table(run: Run) -> Table:
     return table
 
 
-def comparison_table(runs: Sequence[Run], lower_bound_s: float) -> Table:
-    """All planners on one scenario, one row each."""
+def comparison_table(
+    runs: Sequence[Run], failures: Mapping[str, str], lower_bound_s: float
+) -> Table:
+    """All planners on one scenario, one row each; as many columns as the terminal has room for.
+
+    Numbers are never cut: in a narrow terminal the columns that say least are left out, the
+    last of `optional` first, and a status may wrap.
+    """
+    rows = [_cells(run) for run in runs]
+    names = ["planner", "flown", "planned", "gap", "E(d)", "computing"]
+    optional = ["gap", "planned", "computing", "E(d)"]
+    rows += [{"planner": name, "flown": "failed"} for name in failures]
+    room = out.width - _STATUS_WIDTH
+
+    def width() -> int:
+        return sum(
+            max(len(row.get(name, "")) for row in [*rows, {name: name}]) + 3 for name in names
+        )
+
+    while optional and width() > room:
+        names.remove(optional.pop())
     table = Table(title_justify="left", caption_justify="left")
     table.caption = f"No plan is faster than {lower_bound_s:.3f} s."
-    table.add_column("planner", no_wrap=True)
-    for name in ("flown", "planned", "gap", "E(d)", "computing"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    for run in runs:
-        metrics, plan = run.metrics, run.plan
-        table.add_row(
-            run.planner,
-            _seconds(metrics.flown_time_s),
-            "" if plan is None else _seconds(plan.recovery_time_s),
-            "" if plan is None or not np.isfinite(plan.gap) else _percent(plan.gap),
-            f"{metrics.mean_degree:.2f}",
-            _milliseconds(run.compute_s),
-            _status(run),
-        )
+    for name in names:
+        justify: Literal["left", "right"] = "left" if name == "planner" else "right"
+        table.add_column(name, justify=justify, no_wrap=True)
+    table.add_column("status", overflow="fold")
+    for run, row in zip(runs, rows, strict=False):
+        table.add_row(*(row[name] for name in names), _status(run))
+    for name, reason in failures.items():
+        empty = [""] * (len(names) - 2)
+        table.add_row(name, "failed", *empty, escape(reason))
+    return table
+
+
+_STATUS_WIDTH = 18
+"""What the column of the status needs to wrap between words, borders included."""
+
+
+def _cells(run: Run) -> dict[str, str]:
+    metrics, plan = run.metrics, run.plan
+    return {
+        "planner": run.planner,
+        "flown": _seconds(metrics.flown_time_s),
+        "planned": "" if plan is None else _seconds(plan.recovery_time_s),
+        "gap": "" if plan is None or not np.isfinite(plan.gap) else _percent(plan.gap),
+        "E(d)": f"{metrics.mean_degree:.2f}",
+        "computing": _milliseconds(run.compute_s),
+    }
+
+
+def plan_account(scenario: Scenario, plan: Plan) -> JsonDict:
+    """What `reknit verify` checked, as plain values."""
+    proof = plan.certificate
+    return {
+        "status": plan.status.value,
+        "survivors": len(plan.targets),
+        "recovery_time_s": plan.recovery_time_s,
+        "lower_bound_s": plan.lower_bound_s,
+        "gap": plan.gap if np.isfinite(plan.gap) else None,
+        "planning_range_m": scenario.planning_range_m,
+        "proof_cases": len(proof.cases),
+        "proof_clashes": len(proof.clashes),
+        "proof_links": sum(len(clash.links) for clash in proof.clashes),
+    }
+
+
+def account_table(account: JsonDict) -> Table:
+    """The account of `reknit verify` for people."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    table.add_row("status", account["status"])
+    table.add_row(
+        "targets",
+        f"{account['survivors']}, links of at most {account['planning_range_m']:g} m",
+    )
+    table.add_row("slowest arrival", _seconds(account["recovery_time_s"]))
+    table.add_row("no plan beats", _seconds(account["lower_bound_s"]))
+    if account["gap"] is not None:
+        table.add_row("gap", _percent(account["gap"]))
+    table.add_row(
+        "proof",
+        f"{account['proof_cases']} cases, {account['proof_clashes']} clashes with "
+        f"{account['proof_links']} links in all",
+    )
     return table
 
 

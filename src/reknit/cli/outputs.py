@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,6 +29,23 @@ def run_summary(run: Run) -> JsonDict:
         "plan": None if plan is None else plan_summary(plan),
         "metrics": run.metrics.as_dict(),
     }
+
+
+def run_result(run: Run) -> JsonDict:
+    """What `reknit recover --json` prints: the summary and where everyone ends, by UAV id.
+
+    ``targets_m`` is planned (absent for planners that steer), ``final_positions_m`` is flown.
+    """
+    result = {"scenario": scenario_summary(run.scenario), **run_summary(run)}
+    if run.plan is not None:
+        result["targets_m"] = by_uav(run.scenario, run.plan.targets)
+    result["final_positions_m"] = by_uav(run.scenario, run.flight.positions[-1])
+    return result
+
+
+def by_uav(scenario: Scenario, rows: FloatArray) -> dict[str, list[float]]:
+    """One row per survivor under the id of its UAV, in the order of ``scenario.survivors``."""
+    return dict(zip(map(str, scenario.survivors.tolist()), rows.tolist(), strict=True))
 
 
 def plan_summary(plan: Plan) -> JsonDict:
@@ -82,8 +99,10 @@ def save_run(
     return written
 
 
-def save_comparison(runs: Sequence[Run], lower_bound_s: float, folder: Path) -> list[Path]:
-    """Write the scenario, all figures and the picture of a comparison."""
+def save_comparison(
+    runs: Sequence[Run], failures: Mapping[str, str], lower_bound_s: float, folder: Path
+) -> list[Path]:
+    """Write the scenario, all figures, every plan and the picture of a comparison."""
     from reknit.viz.comparison import comparison_figure
     from reknit.viz.picture import save_figure
 
@@ -92,9 +111,16 @@ def save_comparison(runs: Sequence[Run], lower_bound_s: float, folder: Path) -> 
         folder / name for name in ("scenario.json", "comparison.json", "comparison.png")
     )
     save_scenario(runs[0].scenario, scenario)
-    write_text(table, json.dumps([run_summary(run) for run in runs], indent=1) + "\n")
+    rows = [run_summary(run) for run in runs]
+    rows += [{"planner": name, "failed": reason} for name, reason in failures.items()]
+    write_text(table, json.dumps(rows, indent=1) + "\n")
     save_figure(comparison_figure(runs, lower_bound_s), picture)
-    return [scenario, table, picture]
+    written = [scenario, table, picture]
+    for run in runs:
+        if run.plan is not None:
+            written.append(folder / f"plan-{run.planner}.json")
+            run.plan.save(written[-1])
+    return written
 
 
 def save_flight(scenario: Scenario, flight: Flight, folder: Path) -> Path:

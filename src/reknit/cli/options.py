@@ -1,0 +1,145 @@
+"""The options that describe a scenario, declared once for every command that takes one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from reknit.base.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from reknit.swarm.scenario import Scenario
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Budget = Annotated[
+    float | None, typer.Option(help="Seconds of computing allowed per plan.", show_default="none")
+]
+
+
+@dataclass(frozen=True)
+class ScenarioOptions:
+    """What the command line says of the scenario; None where it says nothing."""
+
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="SCENARIO", help="A .json or .csv file.", show_default="one is generated"
+        ),
+    ] = None
+    uavs: Annotated[
+        int | None, typer.Option(help="Swarm size before the damage.", show_default="200")
+    ] = None
+    destroy: Annotated[
+        str | None,
+        typer.Option(
+            help="A number, a ratio below 1, or ids as 3,5,8. Beside a file: besides those that "
+            "it says are lost.",
+            show_default="0.5; none beside a file",
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(help="Of the generated scenario and of the planner.")] = 0
+    layout: Annotated[
+        str | None,
+        typer.Option(help="uniform, grid, clusters or corridor.", show_default="uniform"),
+    ] = None
+    damage: Annotated[
+        str | None,
+        typer.Option(help="random, disc, corridor, degree or articulation.", show_default="random"),
+    ] = None
+    dim: Annotated[int | None, typer.Option(help="2 or 3.", show_default="2")] = None
+    density: Annotated[
+        float | None,
+        typer.Option(help="UAVs per square kilometre before the damage.", show_default="200"),
+    ] = None
+    range_m: Annotated[
+        float | None,
+        typer.Option("--range", help="Radio range in metres: d_tr.", show_default="120"),
+    ] = None
+    speed: Annotated[
+        float | None, typer.Option(help="Speed limit in m/s: v_max.", show_default="10")
+    ] = None
+    split: Annotated[
+        bool, typer.Option("--split", help="Redraw the damage until it splits the swarm.")
+    ] = False
+
+    def scenario(self) -> Scenario:
+        """The scenario of the file, or one generated from the options."""
+        given = {"radio_range_m": self.range_m, "max_speed_mps": self.speed}
+        replaced = {name: value for name, value in given.items() if value is not None}
+        return self._generated(replaced) if self.path is None else self._loaded(replaced)
+
+    def _generated(self, replaced: dict[str, Any]) -> Scenario:
+        from reknit.swarm.generate import generate
+
+        wanted: dict[str, Any] = {
+            "uavs": self.uavs,
+            "destroyed": None if self.destroy is None else losses(self.destroy),
+            "layout": self.layout,
+            "damage": self.damage,
+            "dim": self.dim,
+            "density_per_km2": self.density,
+        }
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        return generate(seed=self.seed, split=self.split, **wanted, **replaced)
+
+    def _loaded(self, replaced: dict[str, Any]) -> Scenario:
+        from reknit.swarm.files import load_scenario
+        from reknit.swarm.losses import further_losses
+
+        for name in ("uavs", "layout", "dim", "density", "split"):
+            if getattr(self, name) not in (None, False):
+                raise InvalidParameter(f"--{name}", getattr(self, name), "only without a file")
+        if self.damage is not None and self.destroy is None:
+            raise InvalidParameter("--damage", self.damage, "beside a file only with --destroy")
+        assert self.path is not None
+        case = load_scenario(self.path, **replaced)
+        if self.destroy is None:
+            return case
+        lost = further_losses(case, losses(self.destroy), self.damage or "random", self.seed)
+        return load_scenario(self.path, **replaced, destroyed=lost.tolist())
+
+
+def takes_a_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options above: it receives them as one argument, `options`."""
+    signature = inspect.signature(command, eval_str=True)
+    hints = get_type_hints(ScenarioOptions, include_extras=True)
+    names = [field.name for field in fields(ScenarioOptions)]
+    shared = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(ScenarioOptions)
+    ]
+    own = [value for name, value in signature.parameters.items() if name != "options"]
+
+    def with_options(**given: Any) -> Any:
+        options = ScenarioOptions(**{name: given.pop(name) for name in names})
+        return command(options=options, **given)
+
+    # typer reads the options of a command from its signature.
+    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*shared, *own], return_annotation=signature.return_annotation
+    )
+    with_options.__annotations__ = {item.name: item.annotation for item in [*shared, *own]}
+    with_options.__name__ = command.__name__
+    with_options.__doc__ = command.__doc__
+    return with_options
+
+
+def losses(text: str) -> int | float | list[int]:
+    """Read ``--destroy``: ``100`` is a number, ``0.5`` a ratio, ``3,5,8`` are ids."""
+    try:
+        if "," in text:
+            return [int(part) for part in text.split(",")]
+        return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        allowed = "a number such as 100, a ratio such as 0.5, or ids such as 3,5,8"
+        raise InvalidParameter("--destroy", text, allowed) from None

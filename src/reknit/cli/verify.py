@@ -1,0 +1,42 @@
+"""`reknit verify`: a plan against its scenario, believed in nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reknit.base.errors import InvalidPlan
+from reknit.cli.codes import DONE, NOT_DONE
+from reknit.cli.options import Json
+from reknit.cli.values import print_json
+
+
+def verify(
+    scenario: Annotated[Path, typer.Argument(help="The .json or .csv file of the scenario.")],
+    plan: Annotated[Path, typer.Argument(help="The plan.json for it.")],
+    as_json: Json = False,
+) -> int:
+    """Compute every claim of a plan again from the scenario's raw data, without a solver."""
+    from reknit.cli import console
+    from reknit.plans.plan import Plan
+    from reknit.swarm.files import load_scenario
+
+    case = load_scenario(scenario)
+    claimed = Plan.load(plan)
+    try:
+        claimed.verify(case)
+    except InvalidPlan as error:
+        if as_json:
+            print_json({"verified": False, "fault": str(error)}, [])
+        else:
+            console.out.print(f"refused: {error}", markup=False, soft_wrap=True)
+        return NOT_DONE
+    account = console.plan_account(case, claimed)
+    if as_json:
+        print_json({"verified": True, **account}, [])
+    else:
+        console.out.print(console.account_table(account))
+        console.out.print("verified: every claim holds", soft_wrap=True)
+    return DONE

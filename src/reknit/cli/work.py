@@ -1,0 +1,63 @@
+"""Commands that keep the machine busy: `pretrain` and `bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reknit.cli.codes import DONE
+from reknit.cli.options import Json
+from reknit.cli.values import print_json
+
+
+def pretrain(
+    planner: Annotated[str, typer.Option(help="ml-dagl or cr-mgc.")] = "ml-dagl",
+    preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
+    dim: Annotated[int, typer.Option(help="2 or 3.")] = 2,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Training steps.", show_default="the recipe's")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder of checkpoint and weights.")] = Path("training"),
+) -> int:
+    """Train a planner's weights; stopped at any moment, the same call goes on from there.
+
+    Use them: reknit recover --planner ml-dagl --param weights=training/weights.safetensors
+    """
+    from reknit.cli import console
+    from reknit.recovery.training import train
+
+    with console.progress_bar() as progress:
+        path = train(planner, preset, dim, steps, seed, out, progress)
+    console.out.print(f"Weights: {path}", soft_wrap=True)
+    console.out.print(
+        f"Use them: reknit recover --planner {planner} --param weights={path}", soft_wrap=True
+    )
+    return DONE
+
+
+def bench(
+    repeats: Annotated[int, typer.Option(min=1, help="Times each figure is measured.")] = 3,
+    as_json: Json = False,
+) -> int:
+    """Speed and memory of this installation."""
+    from reknit.bench import run_benchmarks
+    from reknit.cli import console
+
+    with console.progress_bar(quiet=as_json) as progress:
+        rows = run_benchmarks(repeats, progress)
+    if as_json:
+        print_json({"benchmarks": [row.as_dict() for row in rows]}, [])
+        return DONE
+    from rich.table import Table
+
+    table = Table()
+    table.add_column("what")
+    for name in ("best", "median", "worst", "wanted"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(row.name, *row.cells())
+    console.out.print(table)
+    return DONE

@@ -1,0 +1,68 @@
+"""Further losses of a swarm that may have lost some of its UAVs already."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.types import IntArray
+from reknit.swarm.damage import DAMAGE_MODELS
+from reknit.swarm.scenario import Scenario
+
+
+def further_losses(
+    scenario: Scenario, wanted: float | Sequence[int], damage: str = "random", seed: int = 0
+) -> IntArray:
+    """Ids of all that are lost once the survivors are struck again.
+
+    Parameters
+    ----------
+    scenario
+        The swarm as it is.
+    wanted
+        How many survivors are lost (int), which share of them (float below 1), or their ids.
+    damage
+        Which survivors, for a number or a share: a name of `reknit.swarm.damage`.
+    seed
+        Of what the damage model draws.
+
+    Returns
+    -------
+    (N_D,) ids, ascending: those of the scenario and the further ones.
+    """
+    if damage not in DAMAGE_MODELS:
+        raise UnknownName("damage", damage, DAMAGE_MODELS)
+    if not isinstance(wanted, (int, float, np.integer, np.floating)):
+        return np.union1d(scenario.destroyed, _chosen(scenario, wanted))
+    survivors = scenario.survivors
+    count = _count(wanted, len(survivors))
+    rng = np.random.default_rng(seed)
+    rows = DAMAGE_MODELS[damage](scenario.survivor_positions, count, scenario.radio_range_m, rng)
+    return np.union1d(scenario.destroyed, survivors[rows])
+
+
+def _chosen(scenario: Scenario, ids: Sequence[int]) -> IntArray:
+    for uav in ids:
+        if not (0 <= uav < scenario.uavs):
+            raise InvalidParameter("destroyed", uav, f"UAV ids from 0 to {scenario.uavs - 1}")
+        if not scenario.alive[uav]:
+            raise InvalidParameter("destroyed", uav, "survivors; this one is lost already")
+    if len(set(ids)) != len(ids):
+        raise InvalidParameter("destroyed", list(ids), "each id once")
+    if len(ids) >= len(scenario.survivors):
+        raise InvalidParameter("destroyed", list(ids), "ids that leave a survivor")
+    return np.asarray(ids, dtype=np.int64)
+
+
+def _count(wanted: float, survivors: int) -> int:
+    allowed = f"a number from 0 to {survivors - 1}, or a ratio of at least 0 and below 1"
+    whole = isinstance(wanted, (int, np.integer))
+    if isinstance(wanted, bool) or not math.isfinite(wanted) or wanted < 0:
+        raise InvalidParameter("destroyed", wanted, allowed)
+    count = int(wanted) if whole else math.floor(wanted * survivors + 0.5)
+    if count >= survivors or (not whole and wanted >= 1):
+        raise InvalidParameter("destroyed", wanted, allowed)
+    return count

@@ -1,0 +1,84 @@
+"""`reknit compare` with planners that crash, are missing, or have little room."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import reknit
+from tests.cli.processes import CASE, reknit_process
+
+CRASHING = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Crashing:
+    def propose(self, scenario, context):
+        raise ZeroDivisionError("third party's fault")
+"""
+
+
+@pytest.fixture
+def crashing(tmp_path: Path) -> Path:
+    """A folder with an installed third-party planner that crashes."""
+    (tmp_path / "crashing.py").write_text(CRASHING)
+    info = tmp_path / "crashing-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: crashing\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[reknit.planners]\ncrashing = crashing:Crashing\n")
+    return tmp_path
+
+
+def test_a_planner_that_crashes_loses_only_its_row(crashing: Path) -> None:
+    """The others are run and shown; the exit code says that one failed."""
+    words = ("compare", *CASE, "--planners", "crashing,sidr,certified")
+    done = reknit_process(*words, path=crashing)
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stdout
+    assert "optimal" in done.stdout
+    assert "Traceback" not in done.stderr
+    result = json.loads(reknit_process(*words, "--json", path=crashing).stdout)
+    assert [run["planner"] for run in result["runs"]] == ["sidr", "certified"]
+    assert "third party's fault" in result["failed"]["crashing"]
+
+
+def test_a_log_tells_where_a_planner_crashed(crashing: Path) -> None:
+    """-v shows its author the traceback."""
+    words = ("-v", "compare", *CASE, "--planners", "crashing,sidr")
+    assert "line 7, in propose" in reknit_process(*words, path=crashing).stderr
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_narrow_terminals_cut_no_number(columns: int) -> None:
+    """Every number that is shown is whole, no line is wider than the terminal, and the flown
+    time and the status are always there.
+    """
+    names = ("hero", "sidr", "mdsg-apf", "contraction", "certified")
+    words = ("compare", *CASE, "--planners", ",".join(names))
+    wide = reknit_process(*words, columns=200).stdout
+    narrow = reknit_process(*words, columns=columns).stdout
+    assert "…" not in narrow
+    lines = narrow.splitlines()
+    assert all(len(line) <= columns for line in lines[1:])
+    for name in names:
+        row = next(line for line in lines if name in line)
+        full = next(line for line in wide.splitlines() if name in line)
+        flown = re.findall(r"\d+\.\d\d s", full)[0]
+        assert flown in row
+        figures = [cell.strip() for cell in row.split("│") if re.search(r"\d", cell)]
+        assert all(re.fullmatch(r"\d+(\.\d\d)?( s| ms|%)?", cell) for cell in figures)
+
+
+def test_plans_are_saved_too(tmp_path: Path) -> None:
+    """--out has a plan for every planner that plans, and each verifies."""
+    out = tmp_path / "out"
+    words = ("compare", *CASE, "--planners", "sidr,contraction,certified", "--out", str(out))
+    assert reknit_process(*words).returncode == 0
+    scenario = reknit.load_scenario(out / "scenario.json")
+    plans = sorted(out.glob("plan-*.json"))
+    assert [path.name for path in plans] == ["plan-certified.json", "plan-contraction.json"]
+    for path in plans:
+        reknit.Plan.load(path).verify(scenario)

@@ -1,0 +1,58 @@
+"""`reknit verify`: what it accepts, what it refuses, what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import reknit
+from tests.cli.processes import reknit_process
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """A scenario and a plan for it."""
+    scenario = reknit.generate(60, 30, seed=3, split=True)
+    reknit.save_scenario(scenario, tmp_path / "scenario.json")
+    reknit.plan(scenario, "certified").save(tmp_path / "plan.json")
+    return str(tmp_path / "scenario.json"), str(tmp_path / "plan.json")
+
+
+def test_a_good_plan_is_verified_with_an_account(files: tuple[str, str]) -> None:
+    """Code 0, and what was checked with the proof's size."""
+    done = reknit_process("verify", *files)
+    assert done.returncode == 0, done.stderr
+    plan = reknit.Plan.load(files[1])
+    assert "verified" in done.stdout
+    assert f"{len(plan.certificate.cases)} cases" in done.stdout
+    result = json.loads(reknit_process("verify", *files, "--json").stdout)
+    assert result["verified"] is True
+    assert result["lower_bound_s"] == plan.lower_bound_s
+
+
+def test_a_false_claim_is_refused(files: tuple[str, str]) -> None:
+    """A plan that claims to be faster than it is: code 1 and the fault in words."""
+    path = Path(files[1])
+    claims = json.loads(path.read_text())
+    claims["recovery_time_s"] *= 0.99
+    path.write_text(json.dumps(claims))
+    done = reknit_process("verify", *files)
+    assert done.returncode == 1
+    assert "refused" in done.stdout
+    assert json.loads(reknit_process("verify", *files, "--json").stdout)["verified"] is False
+
+
+def test_a_plan_for_another_swarm_is_refused(files: tuple[str, str], tmp_path: Path) -> None:
+    """The scenario is part of what is checked."""
+    other = tmp_path / "other.json"
+    reknit.save_scenario(reknit.generate(60, 30, seed=4, split=True), other)
+    assert reknit_process("verify", str(other), files[1]).returncode == 1
+
+
+def test_a_file_that_is_no_plan_is_wrong_input(files: tuple[str, str]) -> None:
+    """Files the wrong way round: one line, code 2."""
+    done = reknit_process("verify", files[0], files[0])
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
