@@ -84,7 +84,7 @@ def _timed(job: Callable[[], object]) -> Callable[[], float]:
 
 
 def _help_s() -> float:
-    command = [sys.executable, "-c", "from reknit.cli.app import main; main()", "--help"]
+    command = [sys.executable, "-c", "from reknit.cli import main; main()", "--help"]
     return _timed(lambda: subprocess.run(command, check=True, capture_output=True))()  # noqa: S603
 
 

@@ -194,7 +194,7 @@ def third_party(tmp_path: Path) -> Path:
 
 def run(folder: Path, *words: str) -> str:
     program = (
-        f"import sys; sys.path.insert(0, {str(folder)!r}); from reknit.cli.app import main; main()"
+        f"import sys; sys.path.insert(0, {str(folder)!r}); from reknit.cli import main; main()"
     )
     command = [sys.executable, "-c", program, *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

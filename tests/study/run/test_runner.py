@@ -102,7 +102,7 @@ def test_a_ray_that_is_already_there_gives_the_same_table(
             assert cluster.stdout is not None
             assert any(line == "ready\n" for line in cluster.stdout)
             command = [
-                *(sys.executable, "-c", "from reknit.cli.app import main; main()"),
+                *(sys.executable, "-c", "from reknit.cli import main; main()"),
                 *("study", "run", str(tmp_path / "small.toml"), "--profile", "paper"),
                 *("--engine", "ray", "--address", "auto", "--out", str(tmp_path)),
             ]
@@ -164,7 +164,7 @@ def test_a_killed_study_goes_on_where_it_was(
     twice, and the table is that of an uninterrupted run.
     """
     command = [
-        *(sys.executable, "-c", "from reknit.cli.app import main; main()"),
+        *(sys.executable, "-c", "from reknit.cli import main; main()"),
         *("study", "run", str(tmp_path / "small.toml"), "--profile", "paper"),
         *("--workers", "1", "--out", str(tmp_path), "--json"),
     ]
@@ -274,7 +274,7 @@ def test_the_second_runner_is_told(study: Study, tmp_path: Path) -> None:
 
 
 LIMITED = (
-    "import resource, sys; from reknit.cli.app import main;"
+    "import resource, sys; from reknit.cli import main;"
     "room = int(sys.argv.pop(1)); _, most = resource.getrlimit(resource.RLIMIT_FSIZE);"
     "resource.setrlimit(resource.RLIMIT_FSIZE, (room, most)); main()"
 )
