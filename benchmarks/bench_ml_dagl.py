@@ -30,7 +30,7 @@ from reknit.algorithms.learned.ml_dagl.attention import (
     bipartite_kernel,
     mdag_blocks,
 )
-from reknit.algorithms.learned.ml_dagl.network import Shape
+from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
 from reknit.algorithms.learned.ml_dagl.settings import DEFAULT
 from reknit.swarm.scenario import Scenario

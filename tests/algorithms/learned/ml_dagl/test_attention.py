@@ -15,7 +15,7 @@ from reknit.algorithms.learned.ml_dagl.attention import (
     mdag_blocks,
     ordinary_kernel,
 )
-from reknit.algorithms.learned.ml_dagl.passes import convolve
+from reknit.algorithms.learned.ml_dagl.propagation import convolve
 from tests.algorithms.learned.ml_dagl import literal
 
 

@@ -11,8 +11,8 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.weights import read_manifest
-from reknit.algorithms.learned.ml_dagl.model import WEIGHTS, tensor_shapes, weight_file
-from reknit.algorithms.learned.ml_dagl.network import Shape
+from reknit.algorithms.learned.ml_dagl.weight_files import WEIGHTS, tensor_shapes, weight_file
+from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
 from reknit.algorithms.learned.ml_dagl.settings import PAPER
 from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName

@@ -13,8 +13,8 @@ from reknit.algorithms.learned.ml_dagl.attention import (
     is_connected,
     mdag_blocks,
 )
-from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
-from reknit.algorithms.learned.ml_dagl.passes import convolve
+from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.propagation import convolve
 from tests.algorithms.learned.ml_dagl import literal
 
 

@@ -22,8 +22,8 @@ from reknit.algorithms.learned.ml_dagl.attention import (
     mdag_blocks,
     ordinary_kernel,
 )
-from reknit.algorithms.learned.ml_dagl.model import load_network, random_network, weight_file
-from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.weight_files import load_network, random_network, weight_file
+from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, PRESETS, Settings
 from reknit.algorithms.parameters import Dropout, Iterations, LearningRate, Penalty
 from reknit.algorithms.protocols import Proposal

@@ -31,10 +31,10 @@ from reknit.algorithms.learned.ml_dagl.attention import (
     bipartite_kernel,
     mdag_blocks,
 )
-from reknit.algorithms.learned.ml_dagl.model import tensor_shapes
-from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes
+from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
-from reknit.algorithms.learned.ml_dagl.start import start_as_identity
+from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
 from reknit.algorithms.learned.ml_dagl.validation import Validation
 from reknit.base.files import output_folder
 from reknit.base.progress import Progress, silent

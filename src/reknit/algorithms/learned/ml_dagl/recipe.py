@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
-from reknit.algorithms.learned.ml_dagl.network import Shape
+from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, Settings
 from reknit.base.errors import InvalidParameter, UnknownName
 

@@ -17,7 +17,7 @@ from reknit.algorithms.learned.ml_dagl.attention import (
     bipartite_kernel,
     mdag_blocks,
 )
-from reknit.algorithms.learned.ml_dagl.network import Dgcn
+from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn
 from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
 from reknit.base.context import Context
 from reknit.base.types import JsonDict

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from reknit.algorithms.learned.common.layers import dropout_mask
 from reknit.algorithms.learned.ml_dagl.attention import Kernel
-from reknit.algorithms.learned.ml_dagl.passes import Pass, Trunk, Weights, Wiring
+from reknit.algorithms.learned.ml_dagl.propagation import Pass, Trunk, Weights, Wiring
 from reknit.base.errors import InvalidParameter
 
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from reknit.algorithms.learned.ml_dagl.attention import Kernel
-from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
-from reknit.algorithms.learned.ml_dagl.passes import Gco, Pass, Wiring, convolve
+from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.propagation import Gco, Pass, Wiring, convolve
 
 SURVIVORS, LOST, HIDDEN = 30, 20, 40
 NODES = SURVIVORS + LOST

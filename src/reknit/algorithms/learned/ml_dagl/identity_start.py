@@ -12,7 +12,7 @@ import math
 
 import torch
 
-from reknit.algorithms.learned.ml_dagl.network import Dgcn
+from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn
 
 _POINTS = 4_000
 _REACH = 0.8

@@ -17,8 +17,8 @@ from reknit.algorithms.learned.ml_dagl.attention import (
     mdag_blocks,
     ordinary_kernel,
 )
-from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
-from reknit.algorithms.learned.ml_dagl.start import start_as_identity
+from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
 from tests.algorithms.learned.ml_dagl import literal
 
 HOPS = (1, 2, 4)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from reknit.algorithms.learned.common.weights import file_stamp, load_weights
-from reknit.algorithms.learned.ml_dagl.network import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 
 WEIGHTS = Path(__file__).parent / "weights"
 
