@@ -24,13 +24,8 @@ from reknit.algorithms.learned.common.adam import Adam
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import judge
 from reknit.algorithms.learned.common.threads import SteadyThreads, keep_freed_memory
-from reknit.algorithms.learned.ml_dagl.attention import (
-    DamageHops,
-    Kernel,
-    bipartite_kernel,
-    mdag_blocks,
-)
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
 from reknit.algorithms.learned.ml_dagl.settings import DEFAULT
 from reknit.swarm.scenario import Scenario
@@ -108,15 +103,14 @@ def iteration_flops(shape: Shape, branches: int, survivors: int, lost: int) -> f
 
 def kernels(scenario: Scenario, chosen: Sequence[int] | None = None) -> Kernel:
     """MBDA: hops, blocks and kernels."""
-    hops = DamageHops.of(scenario)
-    ks = chosen or range(1, hops.branch_count + 1)
-    return bipartite_kernel(mdag_blocks(hops, ks), DEFAULT.epsilon, DEFAULT.epsilon_share)
+    hops = DEFAULT.hops(scenario)
+    return DEFAULT.kernel(hops, chosen or hops.chosen)
 
 
 def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
     """One online iteration against its operations, and where its time goes."""
     planner = MlDagl()
-    network = planner.network(scenario.dim, 0)
+    network = planner.dgcn(scenario.dim, 0)
     case, loss = Case.of(scenario), planner.settings.loss
     kernel = kernels(scenario, range(1, branches + 1))
     network.leave_out_asleep(case.unit, kernel)

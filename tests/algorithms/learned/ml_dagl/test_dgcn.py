@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,18 +11,30 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.ml_dagl.attention import (
-    DamageHops,
-    Kernel,
-    bipartite_kernel,
-    mdag_blocks,
-    ordinary_kernel,
-)
+from reknit.algorithms.learned.ml_dagl.attention import DamageHops
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
+from reknit.algorithms.learned.ml_dagl.kernel import (
+    Kernel,
+    SparseRows,
+    bipartite_kernel,
+    ordinary_kernel,
+)
 from tests.algorithms.learned.ml_dagl import literal
 
 HOPS = (1, 2, 4)
+
+
+def _bipartite(scenario: reknit.Scenario, epsilon: str, chosen: tuple[int, ...] = HOPS) -> Kernel:
+    return bipartite_kernel(DamageHops.of(scenario, chosen), chosen, epsilon)
+
+
+def _double(kernel: Kernel) -> Kernel:
+    branches = tuple(
+        replace(one, value=one.value.double()) if isinstance(one, SparseRows) else one.double()
+        for one in kernel.branches
+    )
+    return Kernel(kernel.own.double(), branches, kernel.survivors)
 
 
 def _dense_kernels(scenario: reknit.Scenario, gco: str) -> list[np.ndarray]:
@@ -44,8 +57,9 @@ def test_output_is_that_of_the_literal_network(gco: str, residual: bool, dim: in
     scenario = reknit.generate(uavs=24, destroyed=10, seed=1, split=True, dim=dim)
     generator = torch.Generator().manual_seed(3)
     network = Dgcn(Shape(dim, hidden=16, blocks=2), residual=residual, generator=generator)
-    blocks = mdag_blocks(DamageHops.of(scenario), HOPS)
-    kernel = bipartite_kernel(blocks, "uavs") if gco == "bipartite" else ordinary_kernel(blocks)
+    hops = DamageHops.of(scenario, HOPS)
+    bipartite = gco == "bipartite"
+    kernel = bipartite_kernel(hops, HOPS) if bipartite else ordinary_kernel(hops, HOPS)
     case = Case.of(scenario)
     found = case.targets(network(case.unit, kernel))
     expected = literal.dgcn(
@@ -63,7 +77,7 @@ def test_branches_do_not_mix() -> None:
     """A branch computed alone gives what it gives beside others."""
     scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
     network = Dgcn(Shape(hidden=16), generator=torch.Generator().manual_seed(0))
-    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), HOPS), "norm")
+    kernel = _bipartite(scenario, "norm")
     case = Case.of(scenario)
     together = network(case.unit, kernel)
     alone = network(case.unit, kernel.of_branches([1]))
@@ -80,7 +94,7 @@ def test_survivors_order_does_not_matter() -> None:
     results = []
     for one in (scenario, other):
         case = Case.of(one)
-        kernel = bipartite_kernel(mdag_blocks(DamageHops.of(one), HOPS), "uavs")
+        kernel = _bipartite(one, "uavs")
         targets = np.empty((30, 2))
         targets[one.survivors] = case.targets(network(case.unit, kernel))[1]
         results.append(targets)
@@ -98,7 +112,7 @@ def test_moving_the_swarm_moves_the_output() -> None:
     found = []
     for one in (scenario, other):
         case = Case.of(one)
-        kernel = bipartite_kernel(mdag_blocks(DamageHops.of(one), HOPS), "uavs")
+        kernel = _bipartite(one, "uavs")
         found.append(case.targets(network(case.unit, kernel)))
     np.testing.assert_allclose(found[1], found[0] + shift, atol=1e-2)
 
@@ -107,7 +121,7 @@ def test_dropout_needs_a_generator_and_repeats_with_it() -> None:
     """Without a generator there is no dropout; the same one gives the same output."""
     scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
     network = Dgcn(Shape(hidden=64), dropout=0.5, generator=torch.Generator().manual_seed(0))
-    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), HOPS), "uavs")
+    kernel = _bipartite(scenario, "uavs")
     unit = Case.of(scenario).unit
 
     def run(seed: int | None) -> torch.Tensor:
@@ -128,7 +142,7 @@ def test_identity_start_returns_the_positions(dim: int) -> None:
     network = Dgcn(Shape(dim), generator=generator)
     start_as_identity(network, generator)
     points = (torch.rand(300, dim, generator=generator) - 0.5) * 1.4
-    alone = Kernel(torch.ones(1, 300, 1), torch.zeros(1, 300, 0))
+    alone = Kernel.without_links(300)
     with torch.no_grad():
         output = network(points, alone)[0]
     torch.testing.assert_close(output, points, atol=0.02, rtol=0)
@@ -141,8 +155,7 @@ def test_units_asleep_are_left_out_and_nothing_changes(residual: bool, branches:
     generator = torch.Generator().manual_seed(0)
     whole = Dgcn(Shape(hidden=128), residual=residual, generator=generator).double()
     scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
-    kernel = bipartite_kernel(mdag_blocks(DamageHops.of(scenario), HOPS[:branches]), "norm")
-    kernel = Kernel(kernel.own.double(), kernel.coupling.double())
+    kernel = _double(_bipartite(scenario, "norm", HOPS[:branches]))
     unit = Case.of(scenario).unit.double()
     slim = copy.deepcopy(whole)
     slim.leave_out_asleep(unit, kernel)
@@ -165,7 +178,7 @@ def test_units_can_be_left_out_again() -> None:
     """A network that was made smaller can be made smaller for other positions."""
     generator = torch.Generator().manual_seed(0)
     network = Dgcn(Shape(hidden=128, blocks=2), generator=generator)
-    alone = Kernel(torch.ones(1, 20, 1), torch.zeros(1, 20, 0))
+    alone = Kernel.without_links(20)
     few = torch.rand(20, 2, generator=generator) * 0.2 + 0.5
     many = torch.cat([few[:10], -few[10:]])
     with torch.no_grad():

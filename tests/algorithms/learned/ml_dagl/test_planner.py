@@ -11,10 +11,10 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.weights import read_manifest
-from reknit.algorithms.learned.ml_dagl.weight_files import WEIGHTS, tensor_shapes, weight_file
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
 from reknit.algorithms.learned.ml_dagl.settings import PAPER
+from reknit.algorithms.learned.ml_dagl.weight_files import WEIGHTS, tensor_shapes, weight_file
 from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName
 
 SHIPPED = [("default", 2), ("default", 3), ("paper", 2)]
@@ -220,7 +220,7 @@ def test_shipped_weights_match_their_manifest(preset: str, dim: int) -> None:
     """Every shipped file loads, and its manifest tells how it was made."""
     path = weight_file(preset, dim)
     manifest = read_manifest(path)
-    MlDagl(preset=preset).network(dim, seed=0)
+    MlDagl(preset=preset).dgcn(dim, seed=0)
     assert manifest["parameters"] == Shape(dim).parameters
     assert set(manifest["tensors"]) == set(tensor_shapes(Shape(dim)))
     for fact in ("recipe", "versions", "loss_curve", "validation_curve", "steps_trained"):

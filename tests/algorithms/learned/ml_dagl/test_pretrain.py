@@ -16,10 +16,10 @@ import pytest
 from reknit.algorithms.learned.common.checkpoint import FILE
 from reknit.algorithms.learned.common.weights import load_weights, read_manifest
 from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
-from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
 from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig, default_recipe, paper_recipe
+from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes
 from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName
 
 SMALL = replace(

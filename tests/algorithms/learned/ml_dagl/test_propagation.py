@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from reknit.algorithms.learned.ml_dagl.attention import Kernel
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel, SparseRows
 from reknit.algorithms.learned.ml_dagl.propagation import Gco, Pass, Wiring, convolve
 
 SURVIVORS, LOST, HIDDEN = 30, 20, 40
@@ -22,14 +22,20 @@ def _kernel(share: float, branches: int = 2) -> Kernel:
     coupling = torch.rand(branches, SURVIVORS, LOST, generator=generator, dtype=torch.float64)
     linked = torch.rand(branches, SURVIVORS, LOST, generator=generator) < share
     own = torch.rand(branches, NODES, 1, generator=generator, dtype=torch.float64)
-    return Kernel(own / 2.0, coupling * linked / 4.0)
+    return Kernel.of_blocks(own / 2.0, coupling * linked / 4.0)
 
 
 def _dense(kernel: Kernel) -> Tensor:
     """(K, N, N) every S, written out whole."""
     dense = torch.diag_embed(kernel.own[:, :, 0])
-    dense[:, :SURVIVORS, SURVIVORS:] = kernel.coupling
-    dense[:, SURVIVORS:, :SURVIVORS] = kernel.coupling.transpose(1, 2)
+    for whole, branch in zip(dense, kernel.branches, strict=True):
+        if isinstance(branch, SparseRows):
+            for row in range(NODES):
+                for entry in range(int(branch.first[row]), int(branch.first[row + 1])):
+                    whole[row, branch.column[entry]] = branch.value[entry]
+        else:
+            whole[:SURVIVORS, SURVIVORS:] = branch
+            whole[SURVIVORS:, :SURVIVORS] = branch.t()
     return dense
 
 
@@ -74,7 +80,7 @@ def _plain(network: Dgcn, kernel: Kernel, masks: Sequence[Tensor | None]) -> Ten
 def test_a_convolution_is_the_product_with_the_whole_kernel(share: float, branches: int) -> None:
     """By sparse rows or by dense blocks, the product is S X."""
     kernel = _kernel(share, branches)
-    assert all((one is not None) == (share < 0.1) for one in kernel.sparse)
+    assert all(isinstance(one, SparseRows) == (share < 0.1) for one in kernel.branches)
     features = torch.rand(branches, NODES, 5, dtype=torch.float64)
     torch.testing.assert_close(convolve(features, kernel), _dense(kernel) @ features)
 
@@ -82,9 +88,8 @@ def test_a_convolution_is_the_product_with_the_whole_kernel(share: float, branch
 def test_sparse_and_dense_branches_may_stand_side_by_side() -> None:
     """A batch may hold a branch with few links and one with many."""
     few, many = _kernel(0.05, 1), _kernel(0.8, 1)
-    both = Kernel(torch.cat([few.own, many.own]), torch.cat([few.coupling, many.coupling]))
-    assert both.sparse[0] is not None
-    assert both.sparse[1] is None
+    both = Kernel(torch.cat([few.own, many.own]), (*few.branches, *many.branches), few.survivors)
+    assert [isinstance(one, SparseRows) for one in both.branches] == [True, False]
     features = torch.rand(2, NODES, 5, dtype=torch.float64)
     torch.testing.assert_close(convolve(features, both), _dense(both) @ features)
 

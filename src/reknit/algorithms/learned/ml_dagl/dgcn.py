@@ -5,7 +5,7 @@
     X^Q = tanh(GCO(X_block^L))
     GCO(X) = S X W + b  with the kernel S of each branch, I - eps L_dag^k for the B-GCO
 
-What it is made of is here; how it is computed is in `passes`.
+What it is made of is here; how it is computed is in `propagation`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from reknit.algorithms.learned.common.layers import dropout_mask
-from reknit.algorithms.learned.ml_dagl.attention import Kernel
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.propagation import Pass, Trunk, Weights, Wiring
 from reknit.base.errors import InvalidParameter
 
@@ -116,8 +116,7 @@ class Dgcn(nn.Module):
     @torch.no_grad()
     def features_alone(self, positions: Tensor) -> Tensor:
         """X_block^L of nodes without any link, (n, dim) to (n, d_s)."""
-        kernel = Kernel(torch.ones(1, len(positions), 1), torch.zeros(1, len(positions), 0))
-        return self._trunk(positions, kernel).rows
+        return self._trunk(positions, Kernel.without_links(len(positions))).rows
 
     @torch.no_grad()
     def leave_out_asleep(self, positions: Tensor, kernel: Kernel) -> None:

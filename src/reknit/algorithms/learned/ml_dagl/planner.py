@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,21 +15,14 @@ from reknit.algorithms.learned.common.layers import dropout_generator
 from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.common.online import OnlineRule, Outcome, iterate
 from reknit.algorithms.learned.common.solution import choose
-from reknit.algorithms.learned.ml_dagl.attention import (
-    DamageHops,
-    Kernel,
-    bipartite_kernel,
-    choose_hops,
-    mdag_blocks,
-    ordinary_kernel,
-)
-from reknit.algorithms.learned.ml_dagl.weight_files import load_network, random_network, weight_file
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, PRESETS, Settings
+from reknit.algorithms.learned.ml_dagl.weight_files import load_network, random_network, weight_file
 from reknit.algorithms.parameters import Dropout, Iterations, LearningRate, Penalty
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.errors import InvalidParameter, TooLarge, UnknownName
 from reknit.base.types import JsonDict
 from reknit.exact.proof.bounds import lower_bound
 from reknit.swarm.scenario import Scenario
@@ -36,6 +30,9 @@ from reknit.swarm.scenario import Scenario
 _Part = TypeVar("_Part", Settings, LossRule, OnlineRule)
 
 PRETRAINED, RANDOM = "pretrained", "random"
+
+MOST_NODES = 50_000
+"""UAVs times branches that train at once: some 3 GiB of features."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class MlDagl:
             raise InvalidParameter("weights", self.weights, allowed)
         _ = self.settings
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
         """The preset with this planner's own parameters in place."""
         base = PRESETS[self.preset]
@@ -147,9 +144,12 @@ class MlDagl:
         """The dilation sizes, and what their branches come to in the online iterations."""
         settings = self.settings
         context.progress(0.0, "counting hops")
-        hops = DamageHops.of(case.scenario)
-        chosen = choose_hops(hops, settings.branches)
-        network = self.network(case.scenario.dim, context.seed)
+        _check_size(case.scenario.uavs)
+        hops = settings.hops(case.scenario)
+        chosen = hops.chosen
+        trained = min([len(chosen), *[count for start, count in rule.keep if start == 0]])
+        _check_size(case.scenario.uavs, trained)
+        dgcn = self.dgcn(case.scenario.dim, context.seed)
         dropout = dropout_generator(settings.dropout, context.seed)
         kernels: dict[tuple[int, ...], Kernel] = {}
 
@@ -157,17 +157,17 @@ class MlDagl:
             key = tuple(active)
             if key not in kernels:
                 kernels.clear()
-                kernels[key] = _kernel(hops, [chosen[branch] for branch in active], settings)
+                kernels[key] = settings.kernel(hops, [chosen[branch] for branch in active])
             return kernels[key]
 
         def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = network(case.unit, kernel(active), dropout)
+            output: Tensor = dgcn(case.unit, kernel(active), dropout)
             return output
 
         def begin(active: Sequence[int]) -> Iterable[Tensor]:
             if settings.awake_only:
-                network.leave_out_asleep(case.unit, kernel(active))
-            return network.parameters()
+                dgcn.leave_out_asleep(case.unit, kernel(active))
+            return dgcn.parameters()
 
         outcome = iterate(
             forward,
@@ -181,7 +181,7 @@ class MlDagl:
         )
         return chosen, outcome
 
-    def network(self, dim: int, seed: int) -> Dgcn:
+    def dgcn(self, dim: int, seed: int) -> Dgcn:
         """The network with the weights to begin from."""
         settings = self.settings
         shape, residual, dropout = Shape(dim), settings.residual, settings.dropout
@@ -195,11 +195,12 @@ class MlDagl:
         return load_network(path, shape, residual=residual, dropout=dropout)
 
 
-def _kernel(hops: DamageHops, chosen: Sequence[int], settings: Settings) -> Kernel:
-    blocks = mdag_blocks(hops, chosen)
-    if settings.gco == "ordinary":
-        return ordinary_kernel(blocks)
-    return bipartite_kernel(blocks, settings.epsilon, settings.epsilon_share)
+def _check_size(uavs: int, branches: int = 1) -> None:
+    """Refuse a swarm whose features, (branches, N, d_s) in every layer, would not fit memory."""
+    if uavs * branches > MOST_NODES:
+        size = f"{uavs} UAVs in {branches} branches at once"
+        limit = f"{MOST_NODES} UAVs times branches trained at once"
+        raise TooLarge("ml-dagl", size, limit, "certified")
 
 
 def _branches(

@@ -25,17 +25,13 @@ from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain, thinned
 from reknit.algorithms.learned.common.loss import judge
 from reknit.algorithms.learned.common.weights import save_weights
-from reknit.algorithms.learned.ml_dagl.attention import (
-    DamageHops,
-    Kernel,
-    bipartite_kernel,
-    mdag_blocks,
-)
-from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes
+from reknit.algorithms.learned.ml_dagl.attention import DamageHops
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
-from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
 from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel
+from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
 from reknit.algorithms.learned.ml_dagl.validation import Validation
+from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes
 from reknit.base.files import output_folder
 from reknit.base.progress import Progress, silent
 from reknit.base.types import JsonDict
@@ -139,7 +135,7 @@ def _learn(
     """
     scenario = config.curriculum.draw(rng)
     case = Case.of(scenario)
-    kernel = _draw_kernel(config, DamageHops.of(scenario), rng)
+    kernel = _draw_kernel(config, config.settings.hops(scenario), rng)
     dropout = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
     bound_m = float(scenario.max_speed_mps.max()) * emst_bound(scenario).bound_s
     scale_m = bound_m + _EASY_M
@@ -165,11 +161,9 @@ def _learn(
 
 
 def _draw_kernel(config: PretrainConfig, hops: DamageHops, rng: np.random.Generator) -> Kernel:
-    most = hops.branch_count
-    every = tuple(range(1, most + 1))
-    chosen = every if config.all_branches else (int(rng.integers(1, most + 1)),)
-    settings = config.settings
-    return bipartite_kernel(mdag_blocks(hops, chosen), settings.epsilon, settings.epsilon_share)
+    every = hops.chosen
+    chosen = every if config.all_branches else (every[int(rng.integers(len(every)))],)
+    return config.settings.kernel(hops, chosen)
 
 
 def _facts(run: Checkpoint) -> JsonDict:

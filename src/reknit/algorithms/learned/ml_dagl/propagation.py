@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from reknit.algorithms.learned.ml_dagl.attention import Kernel
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel, SparseRows
 
 Weights = tuple[Tensor, Tensor | None]
 """W^T (d_out, d_in) and b of one layer."""
@@ -24,18 +24,17 @@ Weights = tuple[Tensor, Tensor | None]
 
 def convolve(features: Tensor, kernel: Kernel) -> Tensor:
     """S X for every branch, without forming S: (K, N, d) to (K, N, d)."""
-    if len(features) == 1 and kernel.sparse[0] is not None:
-        return (kernel.sparse[0] @ features[0])[None]
+    first = kernel.branches[0]
+    if len(features) == 1 and isinstance(first, SparseRows):
+        return (first @ features[0])[None]
     survivors = kernel.survivors
     out = features * kernel.own
-    for mixed, one, block, sparse in zip(
-        out, features, kernel.coupling, kernel.sparse, strict=True
-    ):
-        if sparse is not None:
-            mixed.copy_(sparse @ one)
-        elif block.shape[1]:
-            mixed[:survivors].addmm_(block, one[survivors:])
-            mixed[survivors:].addmm_(block.t(), one[:survivors])
+    for mixed, unmixed, branch in zip(out, features, kernel.branches, strict=True):
+        if isinstance(branch, SparseRows):
+            mixed.copy_(branch @ unmixed)
+        elif branch.shape[1]:
+            mixed[:survivors].addmm_(branch, unmixed[survivors:])
+            mixed[survivors:].addmm_(branch.t(), unmixed[:survivors])
     return out
 
 

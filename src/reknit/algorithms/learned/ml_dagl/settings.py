@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.common.online import OnlineRule
-from reknit.algorithms.learned.ml_dagl.attention import EPSILON_RULES
+from reknit.algorithms.learned.ml_dagl.attention import DamageHops
+from reknit.algorithms.learned.ml_dagl.kernel import (
+    EPSILON_RULES,
+    Kernel,
+    bipartite_kernel,
+    ordinary_kernel,
+)
 from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.swarm.scenario import Scenario
 
 GCO = ("bipartite", "ordinary")
 _LEAST_ITERATIONS = 30
 _USUAL_UAVS, _UAVS_PER_ITERATION = 200, 32
 """A larger swarm has more gaps to close: one iteration more for every so many UAVs."""
+
+_MOST_NODE_UPDATES = 400_000
+"""N times the iterations in swarms beyond some 2,000 UAVs, so that the time grows as N does."""
 
 _OVERTIME = 15
 """Most swarms that are not connected by then lack very little."""
@@ -36,6 +47,7 @@ class Settings:
                     always a candidate.
     trimming        end the plan where it reconnects the swarm.
     awake_only      train without the units that answer to no UAV before training: a quarter.
+    few_branches    beyond 2,000 UAVs fewer branches than K by eq. (K), see `attention`.
     row_updates     N / 2 + N_R times the iterations are at most this, so that small swarms are
                     done well and larger ones quickly, and a few survivors, who have far to go,
                     get more; `_LEAST_ITERATIONS`, and more in swarms beyond 200, are made all
@@ -53,6 +65,7 @@ class Settings:
     contraction: bool = True
     trimming: bool = True
     awake_only: bool = False
+    few_branches: bool = False
     row_updates: int | None = None
 
     def __post_init__(self) -> None:
@@ -71,11 +84,22 @@ class Settings:
             allowed = "None or different whole numbers of at least 1"
             raise InvalidParameter("branches", self.branches, allowed)
 
+    def hops(self, scenario: Scenario) -> DamageHops:
+        """The mDAGs of a scenario, with the dilation sizes of its branches."""
+        return DamageHops.of(scenario, self.branches, few=self.few_branches)
+
+    def kernel(self, hops: DamageHops, branches: Sequence[int]) -> Kernel:
+        """The convolution kernel of some branches, given by their dilation sizes k."""
+        if self.gco == "ordinary":
+            return ordinary_kernel(hops, branches)
+        return bipartite_kernel(hops, branches, self.epsilon, self.epsilon_share)
+
     def online_for(self, uavs: int, survivors: int) -> OnlineRule:
         """The online iterations for a swarm of N UAVs of which N_R survived."""
         if self.row_updates is None:
             return self.online
         least = _LEAST_ITERATIONS + max(0, uavs - _USUAL_UAVS) // _UAVS_PER_ITERATION
+        least = max(1, min(least, _MOST_NODE_UPDATES // uavs))
         most = max(least, self.row_updates // (uavs // 2 + survivors))
         iterations = min(self.online.iterations, most)
         return replace(self.online, iterations=iterations, overtime=_OVERTIME)
@@ -112,6 +136,7 @@ DEFAULT = Settings(
     epsilon="norm",
     epsilon_share=0.1,
     awake_only=True,
+    few_branches=True,
     row_updates=6_000,
 )
 """The same network, made the most of."""

@@ -11,13 +11,8 @@ from torch import Tensor
 
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.online import Outcome, iterate
-from reknit.algorithms.learned.ml_dagl.attention import (
-    DamageHops,
-    Kernel,
-    bipartite_kernel,
-    mdag_blocks,
-)
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
 from reknit.base.context import Context
 from reknit.base.types import JsonDict
@@ -45,9 +40,8 @@ class Validation:
                 scenario = generate(
                     uavs, lost, FIRST_SEED + number, split=True, dim=config.shape.dim
                 )
-                hops = DamageHops.of(scenario)
-                blocks = mdag_blocks(hops, range(1, hops.branch_count + 1))
-                kernel = bipartite_kernel(blocks, settings.epsilon, settings.epsilon_share)
+                hops = settings.hops(scenario)
+                kernel = settings.kernel(hops, hops.chosen)
                 cases.append((f"{uavs}-{lost}", Case.of(scenario), kernel))
         return Validation(config, tuple(cases))
 
