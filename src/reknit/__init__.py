@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from reknit.flight.flight import Flight
     from reknit.flight.metrics import Metrics
     from reknit.flight.simulator import fly
+    from reknit.knowledge.mission import Mission
+    from reknit.knowledge.operation import Operation
+    from reknit.knowledge.simulator import operate
     from reknit.plans.certificate import Certificate
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
@@ -51,6 +54,8 @@ _HOME = {
     "Controller": "reknit.flight.controller",
     "Flight": "reknit.flight.flight",
     "Metrics": "reknit.flight.metrics",
+    "Mission": "reknit.knowledge.mission",
+    "Operation": "reknit.knowledge.operation",
     "Plan": "reknit.plans.plan",
     "Polisher": "reknit.algorithms.protocols",
     "Proposal": "reknit.algorithms.protocols",
@@ -67,6 +72,7 @@ _HOME = {
     "load_scenario": "reknit.swarm.files",
     "load_study": "reknit.study.spec.study",
     "lower_bound": "reknit.exact.proof.bounds",
+    "operate": "reknit.knowledge.simulator",
     "plan": "reknit.recovery.runs",
     "planners": "reknit.algorithms.registry",
     "recover": "reknit.recovery.runs",
@@ -83,6 +89,8 @@ __all__ = [
     "Controller",
     "Flight",
     "Metrics",
+    "Mission",
+    "Operation",
     "Plan",
     "Polisher",
     "Proposal",
@@ -99,6 +107,7 @@ __all__ = [
     "load_scenario",
     "load_study",
     "lower_bound",
+    "operate",
     "plan",
     "planners",
     "recover",

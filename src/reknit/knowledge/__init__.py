@@ -1,0 +1,1 @@
+"""What each UAV knows: beliefs, channels, policies, and recovery flown with partial knowledge."""

@@ -1,0 +1,208 @@
+"""`Belief`: what one UAV, or a sub-net whose members agree, knows of the whole swarm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from reknit.base.types import BoolArray, FloatArray, IntArray
+
+SNAPSHOT = -1
+"""Source of what was known to everybody before the damage."""
+
+STATION = -2
+"""Source of what the ground station broadcast."""
+
+
+class Knowledge(IntEnum):
+    """What a belief holds of one UAV."""
+
+    ALIVE = 0
+    UNKNOWN = 1
+    PRESUMED_DEAD = 2
+    CERTAINLY_DEAD = 3
+
+
+@dataclass(eq=False)
+class Belief:
+    """What is known of all N UAVs. Positions are as reported, times count from the start.
+
+    Attributes
+    ----------
+    positions
+        (N, dim) last known positions, metres.
+    heard_s
+        (N,) when each was last known to be alive, at that position.
+    source
+        (N,) id of the UAV that heard it first hand, or `SNAPSHOT` or `STATION`.
+    dead_s
+        (N,) when it was proved dead; infinite where it was not.
+    presumed_s
+        (N,) when it last missed an appointment; minus infinity where it never did. Newer news
+        of its being alive takes the presumption back.
+    targets, announced_s
+        (N, dim) where it announced to fly to, NaN where it did not, and when.
+    place, place_s
+        (N, dim) and (N,): if alive, it was there at that time. The same as `positions` and
+        `heard_s` unless a policy proves a later place, such as a kept rendezvous.
+    misses
+        (N,) how often in a row it was silent where, if alive, it must have been in range.
+    alarm_s
+        When the first silence was noticed; infinite before.
+    """
+
+    positions: FloatArray
+    heard_s: FloatArray
+    source: IntArray
+    dead_s: FloatArray
+    presumed_s: FloatArray
+    targets: FloatArray
+    announced_s: FloatArray
+    place: FloatArray
+    place_s: FloatArray
+    misses: IntArray
+    alarm_s: float = np.inf
+
+    @staticmethod
+    def of_snapshot(positions: FloatArray, age_s: float) -> Belief:
+        """What everybody knows at time 0, when the damage is done.
+
+        The last exchange was `age_s` before. Nobody had a reason to leave its place since, so
+        whoever lives is there at time 0.
+        """
+        uavs = len(positions)
+        return Belief(
+            positions=positions.copy(),
+            heard_s=np.full(uavs, -age_s),
+            source=np.full(uavs, SNAPSHOT, dtype=np.int64),
+            dead_s=np.full(uavs, np.inf),
+            presumed_s=np.full(uavs, -np.inf),
+            targets=np.full_like(positions, np.nan),
+            announced_s=np.full(uavs, -np.inf),
+            place=positions.copy(),
+            place_s=np.zeros(uavs),
+            misses=np.zeros(uavs, dtype=np.int64),
+        )
+
+    @property
+    def uavs(self) -> int:
+        """N."""
+        return len(self.positions)
+
+    def copy(self) -> Belief:
+        """An independent copy."""
+        values: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                values[name] = value.copy()
+        return Belief(**values)
+
+    def status(self, now_s: float, patience_s: float) -> IntArray:
+        """(N,) `Knowledge` of every UAV; alive is who was heard of within the patience."""
+        return np.where(
+            np.isfinite(self.dead_s),
+            Knowledge.CERTAINLY_DEAD,
+            np.where(
+                self.in_touch(now_s, patience_s),
+                Knowledge.ALIVE,
+                np.where(
+                    self.presumed_s > self.heard_s, Knowledge.PRESUMED_DEAD, Knowledge.UNKNOWN
+                ),
+            ),
+        )
+
+    def in_touch(self, now_s: float, patience_s: float) -> BoolArray:
+        """(N,) who was heard of within the patience and is not proved dead."""
+        return np.asarray((self.heard_s >= now_s - patience_s - 1e-9) & ~np.isfinite(self.dead_s))
+
+    def proves_whole(self, now_s: float, patience_s: float) -> bool:
+        """A sound "done": every UAV is in touch or certainly dead."""
+        return bool((self.in_touch(now_s, patience_s) | np.isfinite(self.dead_s)).all())
+
+    def hear(self, ids: IntArray, positions: FloatArray, source: IntArray, now_s: float) -> None:
+        """First-hand news: these UAVs are alive at these positions now."""
+        self.positions[ids] = positions
+        self.heard_s[ids] = now_s
+        self.source[ids] = source
+        self.place[ids] = positions
+        self.place_s[ids] = now_s
+        self.misses[ids] = 0
+
+    def expected(self, speeds_mps: FloatArray, now_s: float) -> FloatArray:
+        """(N, dim) where each would be now had it flown straight to its announced target."""
+        away = self.targets - self.positions
+        distance = np.sqrt((away * away).sum(axis=1))
+        flown = np.maximum(now_s - self.heard_s, 0.0) * speeds_mps
+        going = np.isfinite(distance) & (distance > 0.0)
+        share = np.zeros_like(distance)
+        np.divide(flown, distance, out=share, where=going)
+        step = np.where(going[:, None], away, 0.0) * np.minimum(share, 1.0)[:, None]
+        return np.asarray(self.positions + step)
+
+
+def merged(beliefs: Sequence[Belief]) -> Belief:
+    """What several know together: of every fact the newest.
+
+    Ties go to the belief that stands first, so the order of the beliefs must not depend on
+    anything but the UAVs that hold them.
+    """
+    if len(beliefs) == 1:
+        return beliefs[0].copy()
+    every = np.arange(beliefs[0].uavs)
+
+    def newest(times: str, *names: str) -> list[Any]:
+        stacked = np.stack([getattr(belief, times) for belief in beliefs])
+        pick = stacked.argmax(axis=0)
+        return [stacked[pick, every]] + [
+            np.stack([getattr(belief, name) for belief in beliefs])[pick, every] for name in names
+        ]
+
+    heard_s, positions, source = newest("heard_s", "positions", "source")
+    announced_s, targets = newest("announced_s", "targets")
+    place_s, place = newest("place_s", "place")
+    same_place = np.stack([np.where(b.place_s == place_s, b.misses, 0) for b in beliefs])
+    return Belief(
+        positions=positions,
+        heard_s=heard_s,
+        source=source,
+        dead_s=np.min([belief.dead_s for belief in beliefs], axis=0),
+        presumed_s=np.max([belief.presumed_s for belief in beliefs], axis=0),
+        targets=targets,
+        announced_s=announced_s,
+        place=place,
+        place_s=place_s,
+        misses=same_place.max(axis=0),
+        alarm_s=min(belief.alarm_s for belief in beliefs),
+    )
+
+
+@dataclass(eq=False)
+class Mind:
+    """One belief and the UAVs that share it; the policy's own memory of its history.
+
+    Attributes
+    ----------
+    members
+        Ids, ascending.
+    memory
+        Whatever the policy wants to remember. Members that lose touch take copies along; when
+        minds meet, the memory of the one with the smallest id stays.
+    """
+
+    members: IntArray
+    belief: Belief
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    def split(self, members: IntArray) -> Mind:
+        """An independent copy for some of the members."""
+        return Mind(members, self.belief.copy(), dict(self.memory))
+
+
+def meeting(minds: Sequence[Mind], members: IntArray) -> Mind:
+    """The mind of UAVs that come from several minds and now know the same."""
+    order = sorted(minds, key=lambda mind: int(mind.members[0]))
+    return Mind(members, merged([mind.belief for mind in order]), dict(order[0].memory))

@@ -1,0 +1,1 @@
+"""How news travels: over the radio, through a ground station, or both."""

@@ -1,0 +1,112 @@
+"""`Mission`: where the swarm is and how it moves before the damage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import FloatArray
+from reknit.swarm.scenario import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Mission:
+    """A formation that translates as one body until somebody falls silent.
+
+    Parameters
+    ----------
+    swarm
+        Positions at time 0, range and speeds. Whoever its `destroyed` lists is lost at time 0.
+    velocity_mps
+        Velocity of the formation, metres per second; None hovers.
+    waypoints
+        Offsets from the start, metres, that the formation visits one after the other at
+        `speed_mps`, and hovers at the last; instead of a velocity.
+    speed_mps
+        Speed along the waypoints; default: half of the slowest UAV's.
+    area
+        Corners (low, high) of the allowed area, metres; None: anywhere.
+    """
+
+    swarm: Scenario
+    velocity_mps: tuple[float, ...] | None = None
+    waypoints: tuple[tuple[float, ...], ...] = ()
+    speed_mps: float | None = None
+    area: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        slowest = float(self.swarm.max_speed_mps.min())
+        if self.velocity_mps is not None and self.waypoints:
+            raise InvalidParameter(
+                "mission.velocity_mps", self.velocity_mps, "a velocity or waypoints, not both"
+            )
+        if self.velocity_mps is not None:
+            velocity = _vector("mission.velocity_mps", self.velocity_mps, self.swarm.dim)
+            if np.linalg.norm(velocity) > slowest:
+                allowed = f"at most the slowest UAV's {slowest:g} m/s"
+                raise InvalidParameter("mission.velocity_mps", self.velocity_mps, allowed)
+        for number, point in enumerate(self.waypoints):
+            _vector(f"mission.waypoints[{number}]", point, self.swarm.dim)
+        speed = self.speed_mps
+        if speed is not None and not 0.0 < speed <= slowest:
+            allowed = f"a number above 0, at most the slowest UAV's {slowest:g} m/s"
+            raise InvalidParameter("mission.speed_mps", speed, allowed)
+        if self.area is not None:
+            low, high = (_vector("mission.area", corner, self.swarm.dim) for corner in self.area)
+            if (low > high).any():
+                raise InvalidParameter("mission.area", self.area, "a low and a high corner")
+
+    def offset(self, time_s: float) -> FloatArray:
+        """Translation of the formation since time 0, metres."""
+        if self.velocity_mps is not None:
+            return np.asarray(self.velocity_mps, dtype=np.float64) * time_s
+        here = np.zeros(self.swarm.dim)
+        speed = self.speed_mps or 0.5 * float(self.swarm.max_speed_mps.min())
+        left_m = speed * time_s
+        for point in self.waypoints:
+            leg = np.asarray(point, dtype=np.float64) - here
+            length = float(np.linalg.norm(leg))
+            if length > left_m:
+                return np.asarray(here + leg * (left_m / length))
+            here, left_m = here + leg, left_m - length
+        return here
+
+    def check_area(self, times_s: Sequence[float]) -> None:
+        """Refuse a mission that leaves its allowed area at one of these times."""
+        if self.area is None:
+            return
+        low, high = (np.asarray(corner) for corner in self.area)
+        for time_s in times_s:
+            points = self.swarm.positions + self.offset(time_s)
+            outside = np.flatnonzero(((points < low) | (points > high)).any(axis=1))
+            if len(outside):
+                raise InvalidParameter(
+                    "mission",
+                    f"UAV {outside[0]} at {points[outside[0]].round(1).tolist()} "
+                    f"after {time_s:g} s",
+                    f"inside the area {self.area}",
+                )
+
+
+def mission_of(value: Any) -> Mission:
+    """A mission as it is; a scenario as a mission that hovers."""
+    if isinstance(value, Mission):
+        return value
+    if isinstance(value, Scenario):
+        return Mission(value)
+    raise InvalidParameter("mission", value, "a Scenario or a Mission")
+
+
+def _vector(name: str, value: ArrayLike, dim: int) -> FloatArray:
+    try:
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(name, value, f"{dim} finite numbers") from None
+    if vector.shape != (dim,) or not np.isfinite(vector).all():
+        raise InvalidParameter(name, value, f"{dim} finite numbers")
+    return vector

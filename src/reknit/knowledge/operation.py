@@ -1,0 +1,144 @@
+"""`Operation`: what was flown with what each UAV knew, recorded and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reknit.base.types import BoolArray, FloatArray, IntArray, JsonDict
+from reknit.knowledge.mission import Mission
+from reknit.recovery.runs import recover
+from reknit.swarm.scenario import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What one UAV believed at every frame.
+
+    Attributes
+    ----------
+    uav
+        Its id.
+    status
+        (T, N) `Knowledge` of every UAV.
+    positions
+        (T, N, dim) where it believed each to be, metres.
+    """
+
+    uav: int
+    status: IntArray
+    positions: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """A flight under partial knowledge. Times count from the start.
+
+    Attributes
+    ----------
+    struck
+        The swarm as it was at the last strike, with everybody lost up to then: the problem that
+        a planner with full knowledge would have had to solve.
+    struck_at_s
+        When that was; first_struck_at_s: the first strike.
+    times_s, positions, alive, subnets
+        (T,), (T, N, dim), (T, N) and (T,): frames, where everybody was (the lost where they were
+        lost), who lived, and the number of sub-nets.
+    false_alive, false_dead
+        (T,): how many lost UAVs a survivor did not hold for dead, and how many survivors it held
+        for dead, in the mean over the survivors.
+    reconnected_at_s
+        First instant after the last strike at which the survivors were connected; None: never.
+    first_contact_s
+        First frame at which two sub-nets of the last strike were linked.
+    done_at_s
+        When somebody first proved the network whole after the last strike; None: nobody did.
+    false_done
+        Proofs of wholeness that were wrong.
+    promised_s
+        The policy's promise, counted from the first strike; None: it makes none.
+    """
+
+    mission: Mission
+    policy: str
+    channel: str
+    seed: int
+    struck: Scenario
+    struck_at_s: float
+    first_struck_at_s: float
+    times_s: FloatArray
+    positions: FloatArray
+    alive: BoolArray
+    subnets: IntArray
+    false_alive: FloatArray
+    false_dead: FloatArray
+    reconnected_at_s: float | None
+    first_contact_s: float | None
+    done_at_s: float | None
+    false_done: int
+    promised_s: float | None
+    replans: int
+    bytes_sent: int
+    path_lengths_m: FloatArray
+    compute_s: float
+    observation: Observation
+
+    @property
+    def recovery_time_s(self) -> float | None:
+        """From the last strike to the reconnection, seconds."""
+        at = self.reconnected_at_s
+        return None if at is None else at - self.struck_at_s
+
+    @cached_property
+    def optimum_s(self) -> float:
+        """Seconds that the `certified` planner needs with full knowledge."""
+        run = recover(self.struck, "certified", seed=self.seed)
+        flown_s = run.flight.reconnected_at_s
+        planned_s = np.inf if run.plan is None else run.plan.recovery_time_s
+        return float(min(planned_s, np.inf if flown_s is None else flown_s))
+
+    @property
+    def price_of_ignorance(self) -> float | None:
+        """Time to reconnect / optimum with full knowledge; None where either is missing."""
+        time_s = self.recovery_time_s
+        if time_s is None or self.optimum_s == 0.0:
+            return None
+        return time_s / self.optimum_s
+
+    @property
+    def kept_promise(self) -> bool | None:
+        """Whether the network was whole in the promised time; None: nothing was promised."""
+        if self.promised_s is None:
+            return None
+        at = self.reconnected_at_s
+        return at is not None and at <= self.first_struck_at_s + self.promised_s
+
+    def as_dict(self) -> JsonDict:
+        """Plain values, ready for JSON."""
+        return {
+            "policy": self.policy,
+            "channel": self.channel,
+            "seed": self.seed,
+            "uavs": self.struck.uavs,
+            "survivors": len(self.struck.survivors),
+            "subnets": self.struck.subnet_count,
+            "struck_at_s": self.struck_at_s,
+            "reconnected_at_s": self.reconnected_at_s,
+            "recovery_time_s": self.recovery_time_s,
+            "optimum_s": self.optimum_s,
+            "price_of_ignorance": self.price_of_ignorance,
+            "promised_s": self.promised_s,
+            "kept_promise": self.kept_promise,
+            "first_contact_s": self.first_contact_s,
+            "done_at_s": self.done_at_s,
+            "false_done": self.false_done,
+            "replans": self.replans,
+            "false_alive": float(self.false_alive[-1]),
+            "false_dead": float(self.false_dead[-1]),
+            "bytes_sent": self.bytes_sent,
+            "path_length_m": float(self.path_lengths_m.sum()),
+            "longest_path_m": float(self.path_lengths_m.max()),
+            "compute_s": self.compute_s,
+        }

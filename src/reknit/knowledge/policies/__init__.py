@@ -1,0 +1,1 @@
+"""What a UAV does with its belief."""

@@ -1,0 +1,152 @@
+"""`hedge`: move so that every place where somebody may live comes into range.
+
+Three facts are behind it. (1) The closest pair (b, c) of two sub-nets B and C stands in both lists
+"(my nearest member, silent UAV)": b is B's nearest member to c, and c is C's to b. So if every
+sub-net sends, for every silent UAV that may live, its nearest member to it, the pairs that matter
+move straight at each other without a word. (2) A large sub-net can do so in many directions at
+once; a small one cannot, and need not: the large ones come. (3) A silent UAV whose nearer
+neighbours may live is reached through them first, so it is worth less by the chance that they do.
+
+So each sub-net solves one cone program (`pull`): the weighted sum of what the silent places lack to
+the range is least, the links of its own tree hold. A place that has come into range and stays
+silent is presumed dead; when nobody is left to look for, the sub-net goes to the rendezvous.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.knowledge.policies.believe import announced, believed_positions, margin
+from reknit.knowledge.policies.protocols import Briefing, Orders, View
+from reknit.knowledge.policies.pull import pulled
+from reknit.knowledge.policies.rendezvous import meeting_of
+from reknit.network.emst import emst
+
+_LEAST_WEIGHT = 1e-3
+"""Places worth less than this share of the best one are left out of the program."""
+
+_HAIR = 5e-5
+"""A place counts as looked at when it is in range up to this share, half of the planned margin."""
+
+
+@dataclass(frozen=True)
+class Hedge:
+    """Look for everybody who may live, in all directions at once.
+
+    Parameters
+    ----------
+    alive
+        Chance that a silent UAV lives, as far as nothing more is known.
+    decay_m
+        A place this much farther than the nearest is worth 1/e of it, metres.
+    window_m
+        Places that lack more than this to the range wait, metres.
+    every_s
+        The program is solved anew after this time, and at every piece of news.
+    effort
+        What a metre flown costs against a metre nearer to the best place.
+    """
+
+    alive: float = 0.5
+    decay_m: float = 25.0
+    window_m: float = 100.0
+    every_s: float = 0.5
+    effort: float = 0.02
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.alive < 1.0:
+            raise InvalidParameter("hedge.alive", self.alive, "a probability between 0 and 1")
+        for name in ("decay_m", "window_m", "every_s", "effort"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise InvalidParameter(f"hedge.{name}", value, "a finite number above 0")
+
+    def brief(self, briefing: Briefing) -> _HedgePilot:
+        """Begin."""
+        return _HedgePilot(self, briefing)
+
+    def promised_s(self, briefing: Briefing) -> float | None:
+        """Nothing: that is what ``+deadline`` is for."""
+        return None
+
+
+class _HedgePilot:
+    def __init__(self, policy: Hedge, briefing: Briefing) -> None:
+        self._policy, self._briefing = policy, briefing
+        self._range_m = briefing.range_m * (1.0 - margin(briefing))
+        self.replans = 0
+
+    def act(self, view: View) -> Orders:
+        """Look around, presume, and plan anew on news or after a while."""
+        if view.leads:
+            positions = believed_positions(self._briefing, view)
+            self._presume(view, positions)
+            sought = _sought(view)
+            news = view.crew.tobytes() + np.packbits(sought).tobytes()
+            memory = view.memory
+            if memory.get("news") != news or view.now_s >= memory["due_s"] - 1e-9:
+                memory["news"] = news
+                memory["due_s"] = view.now_s + self._policy.every_s
+                targets = self._targets(view, positions, np.flatnonzero(sought))
+                view.belief.targets[view.crew] = targets
+                view.belief.announced_s[view.crew] = view.now_s
+        return Orders(announced(view))
+
+    def _presume(self, view: View, positions: FloatArray) -> None:
+        """Somebody at whose place we look, and who is silent, is presumed dead."""
+        sought = np.flatnonzero(_sought(view))
+        if len(sought):
+            distance, _ = cKDTree(positions[view.crew]).query(positions[sought])
+            in_sight = sought[distance <= self._range_m * (1.0 + _HAIR)]
+            view.belief.presumed_s[in_sight] = view.now_s
+
+    def _targets(self, view: View, positions: FloatArray, sought: IntArray) -> FloatArray:
+        crew = positions[view.crew]
+        if len(sought):
+            self.replans += 1
+            return self._hedged(crew, positions[sought])
+        if np.isfinite(np.delete(view.belief.dead_s, view.crew)).all():
+            return crew  # everybody else is certainly dead: the network is whole
+        meet = meeting_of(self._briefing).targets + self._briefing.offset(view.belief.alarm_s)
+        return np.asarray(meet[view.crew])
+
+    def _hedged(self, crew: FloatArray, places: FloatArray) -> FloatArray:
+        policy = self._policy
+        distance, nearest = cKDTree(crew).query(places)
+        lack_m = distance - self._range_m
+        near = lack_m <= max(policy.window_m, float(lack_m.min()) + 1.0)
+        places, nearest, lack_m = places[near], nearest[near], lack_m[near]
+        weights = self._weights(places, lack_m)
+        kept = weights > _LEAST_WEIGHT * weights.max()
+        return pulled(
+            crew,
+            emst(crew),
+            places[kept],
+            nearest[kept],
+            weights[kept] / weights.max(),
+            self._range_m,
+            policy.effort,
+        )
+
+    def _weights(self, places: FloatArray, lack_m: FloatArray) -> FloatArray:
+        """``q (1 - q)^k exp(-lack / decay)``, k the silent neighbours of a place nearer to us."""
+        policy = self._policy
+        pairs = cKDTree(places).query_pairs(self._briefing.range_m, output_type="ndarray")
+        one, two = pairs[:, 0], pairs[:, 1]
+        behind = np.concatenate([two[lack_m[one] < lack_m[two]], one[lack_m[two] < lack_m[one]]])
+        in_front = np.bincount(behind, minlength=len(places))
+        chance = policy.alive * (1.0 - policy.alive) ** in_front
+        return np.asarray(chance * np.exp(-(lack_m - lack_m.min()) / policy.decay_m))
+
+
+def _sought(view: View) -> BoolArray:
+    """(N,) who may live and is not in touch."""
+    belief = view.belief
+    sought = np.isinf(belief.dead_s) & ~(belief.presumed_s > belief.heard_s)
+    sought[view.crew] = False
+    return np.asarray(sought)

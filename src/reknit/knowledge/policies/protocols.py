@@ -1,0 +1,175 @@
+"""What a policy is: what it is told in advance, what it sees, what it orders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from reknit.base.errors import InvalidParameter
+from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.knowledge.belief import Belief, Mind
+
+
+@dataclass(frozen=True, eq=False)
+class Briefing:
+    """What every UAV knows before the damage.
+
+    Attributes
+    ----------
+    snapshot
+        (N, dim) reported positions of all UAVs at time 0, metres.
+    range_m, speeds_mps
+        d_tr, and (N,) v_max.
+    error_bound_m
+        No UAV's navigation is wrong by more.
+    alarm_delay_s
+        Everybody has noticed a split within this time of it.
+    patience_s
+        Somebody not heard of for longer is out of touch.
+    allowed_time_s
+        T_max of the swarm.
+    offset
+        Translation of the formation by the mission since time 0, metres, at a time.
+    drift_m
+        How far the mission may carry the formation while not everybody has noticed a split.
+    is_told_all
+        Whether all UAVs share what a station tells them (the global channel).
+    """
+
+    snapshot: FloatArray
+    range_m: float
+    speeds_mps: FloatArray
+    error_bound_m: float
+    alarm_delay_s: float
+    patience_s: float
+    allowed_time_s: float
+    step_s: float
+    seed: int
+    offset: Callable[[float], FloatArray]
+    drift_m: float = 0.0
+    is_told_all: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What one mind sees now. A policy may read this and its own memory, nothing else.
+
+    Attributes
+    ----------
+    members
+        Ids of the UAVs that share the mind and get its orders.
+    here
+        (m, dim) where each member takes itself for being.
+    belief
+        The shared belief. A policy may note presumptions and announce targets in it.
+    memory
+        The policy's own, kept from step to step.
+    crew
+        Ids of all UAVs in touch, the members among them.
+    """
+
+    now_s: float
+    members: IntArray
+    here: FloatArray
+    belief: Belief
+    memory: dict[str, Any]
+    crew: IntArray
+    status: IntArray
+
+    @property
+    def leads(self) -> bool:
+        """Whether the UAV with the smallest id of all in touch is a member: it plans for all."""
+        return bool(self.crew[0] == self.members[0])
+
+    @property
+    def is_in_touch(self) -> BoolArray:
+        """(N,) who is in touch."""
+        mask = np.zeros(self.belief.uavs, dtype=bool)
+        mask[self.crew] = True
+        return mask
+
+
+def view_of(mind: Mind, here: FloatArray, now_s: float, patience_s: float) -> View:
+    """What a mind sees."""
+    in_touch = mind.belief.in_touch(now_s, patience_s)
+    in_touch[mind.members] = True
+    status = mind.belief.status(now_s, patience_s)
+    status[mind.members] = 0
+    crew = np.flatnonzero(in_touch)
+    return View(now_s, mind.members, here, mind.belief, mind.memory, crew, status)
+
+
+@dataclass(frozen=True, eq=False)
+class Orders:
+    """Where the members fly: a target each, flown to straight at v_max, or a velocity each.
+
+    Attributes
+    ----------
+    targets
+        (m, dim) metres, in the order of the members.
+    velocities_mps
+        (m, dim), for the next step; instead of targets.
+    """
+
+    targets: FloatArray | None = None
+    velocities_mps: FloatArray | None = None
+
+
+class Pilot(Protocol):
+    """A policy at work. It must keep nothing but what follows from the briefing: what it learns
+    on the way goes into the view's memory, which belongs to one mind.
+    """
+
+    @property
+    def replans(self) -> int:
+        """How often a plan was made; a count for the record."""
+        ...
+
+    def act(self, view: View) -> Orders:
+        """Orders for the members."""
+        ...
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """What UAVs do with what they know."""
+
+    def brief(self, briefing: Briefing) -> Pilot:
+        """Begin."""
+        ...
+
+    def promised_s(self, briefing: Briefing) -> float | None:
+        """The network is whole at most so long after the damage, whatever it was; None: no
+        promise.
+        """
+        ...
+
+
+def checked(orders: Orders, name: str, members: IntArray, speeds_mps: FloatArray) -> Orders:
+    """Orders that can be flown; raises `InvalidParameter` for others."""
+    for field_name in ("targets", "velocities_mps"):
+        value = getattr(orders, field_name)
+        if value is None:
+            continue
+        array = np.asarray(value, dtype=np.float64)
+        where = f"{field_name} of policy {name!r}"
+        if array.ndim != 2 or len(array) != len(members):
+            raise InvalidParameter(where, f"of shape {array.shape}", f"{len(members)} rows")
+        bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if len(bad):
+            allowed = f"finite numbers for UAV {members[bad[0]]}"
+            raise InvalidParameter(where, array[bad[0]].tolist(), allowed)
+        if field_name == "velocities_mps":
+            speed = np.sqrt((array * array).sum(axis=1))
+            fast = np.flatnonzero(speed > speeds_mps[members] * (1.0 + 1e-9))
+            if len(fast):
+                limit = float(speeds_mps[members[fast[0]]])
+                raise InvalidParameter(where, f"{speed[fast[0]]:g} m/s", f"at most {limit:g} m/s")
+    if (orders.targets is None) == (orders.velocities_mps is None):
+        raise InvalidParameter(
+            f"orders of policy {name!r}", "none or both", "targets or velocities"
+        )
+    return orders

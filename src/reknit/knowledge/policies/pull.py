@@ -1,0 +1,125 @@
+"""The cone program of `hedge`: move a sub-net so that silent places come into range.
+
+For crew members at c_i with displacements u_i, links E that must hold, and places g_j, each with
+the nearest crew member a(j) and a weight w_j:
+
+    minimise    sum_j w_j s_j + e sum_i m_i
+    subject to  |c_a(j) + u_a(j) - g_j| <= r + s_j,   s_j >= 0,
+                |u_i| <= m_i,
+                |c_i + u_i - c_k - u_k| <= r    for ik in E.
+
+Weighted distances make the solution hedge between places in different directions, as a geometric
+median does, and the links make it move a whole sub-net where one member alone could not go.
+"""
+
+from __future__ import annotations
+
+import clarabel
+import numpy as np
+from scipy.sparse import csc_matrix
+
+from reknit.base.types import FloatArray, IntArray
+
+_STILL = 1e-4
+"""Displacements below this share of the range are the solver's, not the plan's."""
+
+_USABLE = ("Solved", "AlmostSolved")
+
+
+class _Rows:
+    """Second-order cones ``(head, tail) in K`` gathered as sparse rows, ``b - A x in K``."""
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.height = 0
+        self.rows: list[IntArray] = []
+        self.columns: list[IntArray] = []
+        self.values: list[FloatArray] = []
+        self.right: list[FloatArray] = []
+
+    def cones(self, head: FloatArray, tail: FloatArray, terms: list[_Term]) -> None:
+        """One cone a row of `tail`, with the constants and these variables in it."""
+        count, wide = len(tail), self.dim + 1
+        first = self.height + np.arange(count) * wide
+        for columns, sign, is_head in terms:
+            if is_head:
+                self._add(first, columns, -sign)
+            else:
+                for axis in range(self.dim):
+                    self._add(first + 1 + axis, columns * self.dim + axis, -sign)
+        self.right.append(np.column_stack([head, tail]).ravel())
+        self.height += count * wide
+
+    def non_negative(self, columns: IntArray) -> None:
+        """These variables are at least 0."""
+        self._add(self.height + np.arange(len(columns)), columns, -1.0)
+        self.right.append(np.zeros(len(columns)))
+        self.height += len(columns)
+
+    def _add(self, rows: IntArray, columns: IntArray, value: float) -> None:
+        self.rows.append(rows)
+        self.columns.append(columns)
+        self.values.append(np.full(len(rows), value))
+
+
+_Term = tuple[IntArray, float, bool]
+
+
+def pulled(
+    crew: FloatArray,
+    links: IntArray,
+    places: FloatArray,
+    nearest: IntArray,
+    weights: FloatArray,
+    range_m: float,
+    effort: float,
+) -> FloatArray:
+    """(n, dim) where the crew should fly.
+
+    Parameters
+    ----------
+    crew
+        (n, dim) positions, metres.
+    links
+        (m, 2) pairs of crew members that must stay in range; one that is out of range already
+        must not get longer.
+    places, nearest, weights
+        (k, dim) places to bring into range, (k,) the crew member that goes, (k,) what it is worth.
+    range_m
+        r.
+    effort
+        e, what a metre flown costs against a metre nearer to a place of weight one.
+    """
+    count, dim = crew.shape
+    shift = np.arange(count)
+    length = count * dim + np.arange(count)
+    excess = count * (dim + 1) + np.arange(len(places))
+    width = count * (dim + 1) + len(places)
+    program = _Rows(dim)
+    still = np.zeros_like(crew)
+    program.cones(np.zeros(count), still, [(length, 1.0, True), (shift, 1.0, False)])
+    apart = (crew[links[:, 0]] - crew[links[:, 1]]) / range_m
+    limit = np.maximum(1.0, np.sqrt((apart * apart).sum(axis=1)))
+    program.cones(limit, apart, [(links[:, 0], 1.0, False), (links[:, 1], -1.0, False)])
+    away = (crew[nearest] - places) / range_m
+    program.cones(np.ones(len(places)), away, [(excess, 1.0, True), (nearest, 1.0, False)])
+    program.non_negative(excess)
+    cost = np.zeros(width)
+    cost[length], cost[excess] = effort, weights
+    entries = np.concatenate(program.values)
+    index = np.concatenate(program.rows), np.concatenate(program.columns)
+    matrix = csc_matrix((entries, index), shape=(program.height, width))
+    kinds = [clarabel.SecondOrderConeT(dim + 1)] * (count + len(links) + len(places))
+    kinds.append(clarabel.NonnegativeConeT(len(places)))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    nothing = csc_matrix((width, width))
+    right = np.concatenate(program.right)
+    result = clarabel.DefaultSolver(nothing, cost, matrix, right, kinds, settings).solve()
+    moves = np.asarray(result.x)[: count * dim].reshape(count, dim)
+    if str(result.status) not in _USABLE or not np.isfinite(moves).all():
+        return crew.copy()
+    size = np.sqrt((moves * moves).sum(axis=1))
+    moves = np.where((size > _STILL)[:, None], moves, 0.0)
+    return np.asarray(crew + moves * range_m)

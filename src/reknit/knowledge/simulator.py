@@ -1,0 +1,297 @@
+"""`operate`: a mission, strikes, and a recovery flown with what each UAV knows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.progress import Progress, silent
+from reknit.base.types import FloatArray
+from reknit.flight.reconnection import first_connected_s
+from reknit.flight.simulator import STEP_S
+from reknit.knowledge.belief import Belief, Mind
+from reknit.knowledge.channels.protocols import NOISE_BOUND, Channel, World
+from reknit.knowledge.channels.registry import channel_of
+from reknit.knowledge.channels.station import Station
+from reknit.knowledge.mission import Mission, mission_of
+from reknit.knowledge.motion import Motion
+from reknit.knowledge.operation import Operation
+from reknit.knowledge.policies.protocols import Briefing, Policy, checked, view_of
+from reknit.knowledge.policies.registry import policy_of
+from reknit.knowledge.recorder import Recorder
+from reknit.network.links import count_subnets
+from reknit.recovery.repeated import Strike
+from reknit.swarm.scenario import Scenario
+
+UNTIL = ("reconnected", "done", "end")
+_NO_PROMISE = 2.0
+"""Without a promise a flight lasts so many times the allowed time."""
+
+
+def operate(
+    mission: Mission | Scenario,
+    policy: str | Policy | None = None,
+    channel: str | Channel = "radio",
+    *,
+    strikes: Sequence[Strike] = (),
+    seed: int = 0,
+    until: str = "reconnected",
+    end_s: float | None = None,
+    observer: int | None = None,
+    progress: Progress = silent,
+) -> Operation:
+    """Fly a mission, strike it, and let every UAV act on what it knows.
+
+    Parameters
+    ----------
+    mission
+        A `Mission`; or a `Scenario`, which hovers and loses its `destroyed` at time 0.
+    policy
+        A name such as ``"believe:certified+deadline"``, or a policy object; None: the default.
+    channel
+        ``"radio"``, ``"global"`` or ``"mixed"``, or a channel object.
+    strikes
+        Further losses, of UAVs drawn from the seed.
+    seed
+        Of strikes, message losses, navigation errors and planners.
+    until
+        ``"reconnected"``: end at the instant of reconnection after the last strike; ``"done"``:
+        when somebody has proved it; ``"end"``: at `end_s`.
+    end_s
+        When to end at the latest; default: when the policy's promise is due, or twice the
+        allowed time after the last strike if it makes none.
+    observer
+        The UAV whose belief is recorded; default: the survivor with the smallest id.
+    progress
+        Told how far the flight is.
+
+    Returns
+    -------
+    Operation
+        Everything recorded. The same arguments give the same bytes, `compute_s` aside.
+    """
+    flown = mission_of(mission)
+    if until not in UNTIL:
+        raise UnknownName("until", until, UNTIL)
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidParameter("seed", seed, "a whole number of at least 0")
+    swarm = flown.swarm
+    if swarm.has_demands:
+        raise InvalidParameter("mission", swarm, "a swarm without demands")
+    flight = _Operation(flown, policy_of(policy), channel_of(channel), strikes, int(seed), end_s)
+    return flight.run(until, observer, progress)
+
+
+class _Operation:
+    """One call of `operate`."""
+
+    def __init__(
+        self,
+        mission: Mission,
+        policy: tuple[str, Policy],
+        channel: tuple[str, Channel],
+        strikes: Sequence[Strike],
+        seed: int,
+        end_s: float | None,
+    ) -> None:
+        swarm = mission.swarm
+        self._mission, self._seed = mission, seed
+        self._policy_name, policy_object = policy
+        self._channel_name, channel_object = channel
+        rng = np.random.default_rng([seed, 2])
+        errors = _errors(rng, swarm.positions.shape, channel_object.noise_m)
+        self.world = World(
+            positions=swarm.positions.copy(),
+            errors=errors,
+            alive=np.ones(swarm.uavs, dtype=bool),
+            range_m=swarm.radio_range_m,
+            speeds_mps=swarm.max_speed_mps,
+            error_bound_m=NOISE_BOUND * channel_object.noise_m,
+            step_s=STEP_S,
+        )
+        self.session = channel_object.open(self.world, seed)
+        alarm_delay_s = channel_object.alarm_delay_s(swarm.uavs, STEP_S)
+        speed = float(np.linalg.norm(mission.offset(1.0) - mission.offset(0.0)))
+        self.briefing = Briefing(
+            snapshot=self.world.reported,
+            range_m=swarm.radio_range_m,
+            speeds_mps=swarm.max_speed_mps,
+            error_bound_m=self.world.error_bound_m,
+            alarm_delay_s=alarm_delay_s,
+            patience_s=self.session.patience_s,
+            allowed_time_s=swarm.allowed_time_s,
+            step_s=STEP_S,
+            seed=seed,
+            offset=mission.offset,
+            drift_m=speed * alarm_delay_s,
+            is_told_all=isinstance(channel_object, Station),
+        )
+        self.pilot = policy_object.brief(self.briefing)
+        self.promised_s = policy_object.promised_s(self.briefing)
+        self.strikes = sorted(strikes, key=lambda strike: strike.time_s)
+        self._rng = np.random.default_rng([seed, 1])
+        self.motion = Motion(swarm.positions, swarm.max_speed_mps)
+        everybody = np.arange(swarm.uavs)
+        self.minds = [
+            Mind(everybody, Belief.of_snapshot(self.world.reported, self.session.period_s))
+        ]
+        self.end_s = self._end(end_s)
+        self._claims: set[float] = set()
+
+    def _end(self, end_s: float | None) -> float:
+        times_s = [strike.time_s for strike in self.strikes]
+        first_s = 0.0 if len(self._mission.swarm.destroyed) or not times_s else times_s[0]
+        last_s = times_s[-1] if times_s else 0.0
+        if end_s is None:
+            due_s = 0.0 if self.promised_s is None else first_s + self.promised_s + STEP_S
+            idle_s = _NO_PROMISE * self._mission.swarm.allowed_time_s
+            end_s = max(due_s, last_s + (idle_s if self.promised_s is None else 2.0 * STEP_S))
+        elif not (np.isfinite(end_s) and end_s > 0.0):
+            raise InvalidParameter("end_s", end_s, "a finite number above 0")
+        late = [time_s for time_s in times_s if time_s >= end_s]
+        if late:
+            raise InvalidParameter("strike.time_s", late[0], f"before the end at {end_s:g} s")
+        self._mission.check_area(np.arange(0.0, (times_s[0] if times_s else 0.0) + 1.0).tolist())
+        self.first_strike_s = first_s
+        return float(end_s)
+
+    def run(self, until: str, observer: int | None, progress: Progress) -> Operation:
+        started_s = time.perf_counter()
+        world, swarm = self.world, self._mission.swarm
+        world.alive[swarm.destroyed] = False
+        if observer is None:
+            observer = int(np.flatnonzero(world.alive)[0])
+        elif not 0 <= observer < swarm.uavs:
+            raise InvalidParameter("observer", observer, f"a UAV id from 0 to {swarm.uavs - 1}")
+        pending = list(self.strikes)
+        while pending and pending[0].time_s == 0.0:
+            self._strike(pending.pop(0))
+        phase_s = now_s = 0.0
+        steps = 0
+        struck = self._struck(0.0)
+        struck_s = 0.0
+        reconnected_s: float | None = None
+        done_s: float | None = None
+        false_done = 0
+        record = Recorder(struck, observer, self.session.patience_s)
+        while True:
+            count = count_subnets(world.positions[world.alive], world.range_m)
+            if count == 1 and reconnected_s is None and not pending:
+                reconnected_s = now_s
+            world.time_s = now_s
+            self.minds = self.session.exchange(self.minds, world)
+            record.frame(now_s, world, self.minds, count)
+            for mind in self.minds:
+                whole_s = self.session.whole_at_s(mind)
+                if whole_s is None:
+                    continue
+                if not record.was_whole(whole_s):
+                    false_done += 1
+                elif whole_s >= struck_s and done_s is None and not pending:
+                    done_s = now_s
+            is_over = now_s >= self.end_s - 1e-9
+            if until == "reconnected" and reconnected_s is not None:
+                is_over = True
+            if until == "done" and done_s is not None:
+                is_over = True
+            if is_over:
+                break
+            progress(now_s / self.end_s, f"flying: {count} sub-nets")
+            self._act(now_s, now_s - phase_s)
+            steps += 1
+            after_s = min(phase_s + steps * STEP_S, self.end_s)
+            strikes_now = bool(pending) and pending[0].time_s <= after_s
+            if strikes_now:
+                after_s = pending[0].time_s
+            begin_s = now_s - phase_s
+            duration_s = steps * STEP_S - begin_s
+            if after_s < phase_s + steps * STEP_S:
+                duration_s = after_s - now_s
+            leg = self.motion.leg(world.alive, begin_s, duration_s)
+            if count > 1 and (reconnected_s is None or pending):
+                within_s = first_connected_s(leg, world.range_m)
+                if within_s is not None and within_s < leg.duration_s:
+                    # The instant of reconnection is a frame of its own; a strike may follow.
+                    leg, after_s, strikes_now = leg.until(within_s), now_s + within_s, False
+                    steps -= 1
+            record.flown(leg, world.alive)
+            self.motion.advance(world.alive, leg.end)
+            world.positions = self.motion.positions
+            now_s = after_s
+            if strikes_now:
+                while pending and pending[0].time_s <= now_s:
+                    self._strike(pending.pop(0))
+                self.motion.begin_phase(now_s - phase_s)
+                phase_s, steps, struck_s = now_s, 0, now_s
+                struck, reconnected_s = self._struck(now_s), None
+                record.struck(struck)
+        return record.operation(
+            mission=self._mission,
+            policy=self._policy_name,
+            channel=self._channel_name,
+            seed=self._seed,
+            struck=struck,
+            struck_at_s=struck_s,
+            first_struck_at_s=self.first_strike_s,
+            reconnected_at_s=reconnected_s,
+            done_at_s=done_s,
+            false_done=false_done,
+            promised_s=self.promised_s,
+            replans=self.pilot.replans,
+            bytes_sent=self.session.bytes_sent,
+            compute_s=time.perf_counter() - started_s,
+        )
+
+    def _act(self, now_s: float, phase_time_s: float) -> None:
+        world = self.world
+        reported = world.reported
+        for mind in self.minds:
+            if len(mind.members) == 0:
+                continue
+            if np.isinf(mind.belief.alarm_s):
+                velocity = (
+                    self._mission.offset(now_s + STEP_S) - self._mission.offset(now_s)
+                ) / STEP_S
+                if velocity.any():
+                    wish = np.tile(velocity, (len(mind.members), 1))
+                    self.motion.steer(mind.members, wish, phase_time_s)
+                continue
+            view = view_of(mind, reported[mind.members], now_s, self.session.patience_s)
+            orders = checked(
+                self.pilot.act(view), self._policy_name, mind.members, world.speeds_mps
+            )
+            if orders.targets is not None:
+                targets = orders.targets - world.errors[mind.members]
+                self.motion.fly_to(mind.members, targets, phase_time_s)
+            elif orders.velocities_mps is not None:
+                self.motion.steer(mind.members, orders.velocities_mps, phase_time_s)
+
+    def _strike(self, strike: Strike) -> None:
+        """Somebody must be left to reconnect."""
+        alive = np.flatnonzero(self.world.alive)
+        count = min(strike.count, len(alive) - 1)
+        self.world.alive[self._rng.permutation(alive)[:count]] = False
+
+    def _struck(self, now_s: float) -> Scenario:
+        swarm = self._mission.swarm
+        return Scenario(
+            self.world.positions,
+            np.flatnonzero(~self.world.alive).tolist(),
+            swarm.radio_range_m,
+            swarm.max_speed_mps,
+            allowed_time_s=max(0.0, swarm.allowed_time_s - now_s + self.first_strike_s),
+        )
+
+
+def _errors(rng: np.random.Generator, shape: tuple[int, ...], sigma_m: float) -> FloatArray:
+    """Gaussian errors, redrawn where they exceed the bound: an integrity monitor's work."""
+    errors = rng.standard_normal(shape)
+    for _ in range(100):
+        far = np.sqrt((errors * errors).sum(axis=1)) > NOISE_BOUND
+        if not far.any():
+            break
+        errors[far] = rng.standard_normal((int(far.sum()), shape[1]))
+    return np.asarray(errors * sigma_m)
