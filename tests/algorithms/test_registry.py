@@ -22,7 +22,16 @@ from reknit.base.errors import (
 )
 
 FOLDER = Path(registry.__file__).parent
-SHARED = {"__init__", "protocols", "registry", "parameters", "heading", "common"}
+SHARED = {
+    "__init__",
+    "protocols",
+    "registry",
+    "parameters",
+    "objective",
+    "trimming",
+    "heading",
+    "common",
+}
 
 
 def test_nothing_is_forgotten() -> None:

@@ -188,6 +188,11 @@ BUILT_IN = (
         extra="learn",
     ),
     Entry(
+        "descent",
+        "reknit.algorithms.descent:Descent",
+        "gradient descent on the targets themselves, no network; the learned ones' control",
+    ),
+    Entry(
         "contraction",
         "reknit.algorithms.contraction:Contraction",
         "shrinks the swarm just enough to connect; always connects",

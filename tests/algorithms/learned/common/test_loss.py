@@ -8,7 +8,8 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.common.loss import LossRule, judge, largest
+from reknit.algorithms.learned.common.loss import LossRule, judge
+from reknit.algorithms.objective import largest
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.network.emst import emst
 from tests.algorithms.learned.ml_dagl.literal import subnets_by_spectrum

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from reknit.algorithms.objective import needed_move_m
 from reknit.base.types import BoolArray, FloatArray
-from reknit.network.emst import longest_edge_m
 from reknit.swarm.scenario import Scenario
 
 
@@ -72,13 +72,8 @@ class Case:
 
     @cached_property
     def need(self) -> float:
-        """How far UAVs must move at least, in the network's units, and a little to spare.
-
-        Half of what the longest EMST edge has too much, and a sixth of d_tr.
-        """
-        limit_m = self.scenario.planning_range_m
-        missing_m = longest_edge_m(self.scenario.survivor_positions) - limit_m
-        return (max(0.0, missing_m) / 2.0 + limit_m / 6.0) / self.scale.size_m
+        """How far UAVs must move at least, in the network's units; see `needed_move_m`."""
+        return needed_move_m(self.scenario) / self.scale.size_m
 
     def hold(self, output: Tensor) -> Tensor:
         """The outputs with anchors put back to where they are, so that no gradient moves them."""

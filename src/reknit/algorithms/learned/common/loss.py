@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.objective import TINY_M, add_excess, largest
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.network.emst import emst
@@ -24,8 +25,6 @@ from reknit.network.links import lengths
 
 Connectivity = Literal["count", "excess"]
 CONNECTIVITY = get_args(Connectivity)
-_TINY_M = 1e-9
-"""Stands in for lengths of zero where they divide."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
     way = targets - scenario.survivor_positions
     moved_m = np.sqrt((way**2).sum(axis=2))
     loss, pull = largest(moved_m * case.delay, rule.power)
-    gradient = way * (pull * case.delay / np.maximum(moved_m, _TINY_M))[:, :, None]
+    gradient = way * (pull * case.delay / np.maximum(moved_m, TINY_M))[:, :, None]
 
     trees = np.stack([emst(one) for one in targets])
     lengths_m = np.stack([lengths(one, tree) for one, tree in zip(targets, trees, strict=True)])
@@ -100,13 +99,11 @@ def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
     if rule.connectivity == "count":
         loss += rule.weight * too_long
     else:
-        excess_m = np.maximum(0.0, lengths_m - scenario.planning_range_m * (1.0 - rule.margin))
-        loss += rule.weight * excess_m.sum(axis=1)
-        row, edge = np.nonzero(excess_m)
-        one, other = trees[row, edge].T
-        towards = (targets[row, one] - targets[row, other]) / lengths_m[row, edge][:, None]
-        np.add.at(gradient, (row, one), rule.weight * towards)
-        np.subtract.at(gradient, (row, other), rule.weight * towards)
+        limit_m = scenario.planning_range_m * (1.0 - rule.margin)
+        for row, tree in enumerate(trees):
+            loss[row] += add_excess(
+                gradient[row], targets[row], tree, lengths_m[row], limit_m, rule.weight
+            )
     gradient[:, case.fixed] = 0.0
     return Judged(
         # Targets are the output times D + 1, and something that does not change.
@@ -115,24 +112,6 @@ def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
         subnets=1 + too_long,
         times_s=(moved_m / scenario.max_speed_mps[scenario.survivors]).max(axis=1),
     )
-
-
-def largest(values: FloatArray, power: float | None) -> tuple[FloatArray, FloatArray]:
-    """The maximum v of each row, or the p-norm that stands in for it, and its gradient.
-
-    ``|v|_p = (sum_i v_i^p)^(1/p)`` has the gradient ``(v_i / |v|_p)^(p - 1)``; that of the
-    maximum is shared by those that have it.
-    """
-    top = values.max(axis=1)
-    if power is None:
-        at_top = values == top[:, None]
-        return top, at_top / at_top.sum(axis=1)[:, None]
-    # Dividing by the maximum keeps the powers from under- and overflowing.
-    unit = np.maximum(top, _TINY_M)
-    share = values / unit[:, None]
-    powers = share ** (power - 1.0)
-    norm = (powers * share).sum(axis=1) ** (1.0 / power)
-    return unit * norm, powers / np.maximum(norm, 1.0)[:, None] ** (power - 1.0)
 
 
 class _WithGradient(torch.autograd.Function):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.online import Outcome, Output
-from reknit.algorithms.learned.common.trim import trim
 from reknit.algorithms.protocols import Proposal
+from reknit.algorithms.trimming import trim
 from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.demands.contraction import contract
 from reknit.plans.status import Status

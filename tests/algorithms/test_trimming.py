@@ -7,7 +7,7 @@ import pytest
 
 import reknit
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.common.trim import trim
+from reknit.algorithms.trimming import trim
 from reknit.exact.demands.contraction import contract
 from reknit.network.links import count_subnets
 

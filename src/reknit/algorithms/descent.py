@@ -1,0 +1,223 @@
+"""`descent`: gradient descent on the targets themselves, with no network and nothing learned.
+
+Every learned planner here comes to targets by descending a loss through a network. This one
+leaves the network out and is therefore what each of them is to be held against.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from reknit.algorithms.objective import TINY_M, add_excess, largest, needed_move_m
+from reknit.algorithms.parameters import Iterations, Penalty, Range, check_fields
+from reknit.algorithms.protocols import Proposal
+from reknit.algorithms.trimming import trim
+from reknit.base.context import Context
+from reknit.base.types import BoolArray, FloatArray, IntArray, JsonDict
+from reknit.exact.demands.contraction import contract
+from reknit.network.emst import emst
+from reknit.network.links import lengths
+from reknit.plans.status import Status
+from reknit.swarm.scenario import Scenario
+
+_BETAS = (0.8, 0.99)
+_EPS = 1e-8
+_FINAL_SHARE = 0.3
+"""The step falls linearly to this share of the first one."""
+
+_KEPT = 4
+"""Connected targets that are trimmed in the end; the shortest plan need not trim to the best."""
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Targets x start where the survivors are, x = p, and follow Adam down the loss
+
+        L(x) = |s|_p + lambda sum_e max(0, |e| - (1 - margin) d),   s_i = (v / v_i) |x_i - p_i|
+
+    in metres, with e the edges of the EMST of x, d the length a planned link may have, v_i a
+    UAV's speed and v the fastest one's. At its minimum an edge pulls with at most the forces
+    that hold back the UAVs on one of its sides, which is half of all of them, or all where the
+    other side is anchored; each is at most v / v_i. So closing a gap pays from
+    ``lambda = 1/2 max_i v / v_i`` on, twice that with anchors, and `penalty` multiplies it.
+
+    Every connected x on the way is a plan; the fastest few are trimmed, and the best of them
+    and the contracted original positions is kept. Where no x was connected, the one nearest
+    to it is contracted. Anchors stay where they are, which rules contraction out. A minimum
+    separation or 2-connectivity is not planned for: the plan's status says whether it happens
+    to hold.
+
+    Parameters
+    ----------
+    iterations
+        Steps; as many again while nothing is connected.
+    step
+        Size of the first step, as a share of how far UAVs must move at least.
+    penalty
+        Weight of the excess, as a multiple of the least at which closing any gap pays.
+    power
+        p of the norm that stands in for the largest displacement.
+    margin
+        Links are aimed this share shorter than they may be, so that what is pulled just
+        inside its range is connected.
+    tree_every
+        The EMST is found anew every so many steps and kept in between, where it need not be
+        minimal any more but still spans: edges that are short enough still prove a connection.
+    contraction
+        Contract what is not connected, so that there is always a connected plan.
+    trimming
+        End the plan where it reconnects the swarm.
+    """
+
+    iterations: Iterations = 80
+    step: Annotated[float, Range(above=0.0, most=10.0)] = 0.1
+    penalty: Penalty = 2.0
+    power: Annotated[float, Range(least=1.0, most=1000.0)] = 20.0
+    margin: Annotated[float, Range(least=0.0, below=1.0)] = 0.003
+    tree_every: Annotated[int, Range(least=1, most=1_000_000)] = 5
+    contraction: bool = True
+    trimming: bool = True
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def propose(self, scenario: Scenario, context: Context) -> Proposal:
+        """Targets for one scenario; the best so far when the budget ends or the caller cancels."""
+        fixed = np.isin(scenario.survivors, scenario.anchors)
+        track = _Track()
+        stop = self._descend(scenario, fixed, track, context)
+        candidates = [(targets, time_s, "no") for time_s, targets in track.connected]
+        if self.trimming and not context.is_over:
+            candidates = [(*trim(scenario, x, time_s), how) for x, time_s, how in candidates]
+        if self.contraction and not fixed.any():
+            candidates += _contracted(scenario, None if candidates else track.nearest)
+        details: JsonDict = {"iterations": track.steps, "stopped_by": stop}
+        status = Status.DEADLINE if stop == "deadline" else None
+        if not candidates:
+            return Proposal(track.nearest, status, details={**details, "contracted": "no"})
+        targets, _, contracted = min(candidates, key=lambda candidate: candidate[1])
+        return Proposal(targets, status, details={**details, "contracted": contracted})
+
+    def loss(
+        self, scenario: Scenario, targets: FloatArray, tree: IntArray
+    ) -> tuple[float, FloatArray]:
+        """L(x) in metres, and its gradient.
+
+        Parameters
+        ----------
+        scenario
+            Whose survivors move.
+        targets
+            x, (N_R, dim) metres.
+        tree
+            (N_R - 1, 2) edges of the EMST of x.
+
+        Returns
+        -------
+        tuple of float and array
+            The loss, and its (N_R, dim) gradient in x.
+        """
+        speeds_mps = scenario.max_speed_mps[scenario.survivors]
+        delay = speeds_mps.max() / speeds_mps
+        way = targets - scenario.survivor_positions
+        moved_m = np.sqrt((way * way).sum(axis=1))
+        norm_m, pull = largest((moved_m * delay)[None], self.power)
+        gradient = way * (pull[0] * delay / np.maximum(moved_m, TINY_M))[:, None]
+        aimed_m = scenario.planning_range_m * (1.0 - self.margin)
+        lengths_m = lengths(targets, tree)
+        least = float(delay.max()) * (1.0 if len(scenario.anchors) else 0.5)
+        excess_m = add_excess(gradient, targets, tree, lengths_m, aimed_m, self.penalty * least)
+        return float(norm_m[0]) + excess_m, gradient
+
+    def _descend(
+        self, scenario: Scenario, fixed: BoolArray, track: _Track, context: Context
+    ) -> str:
+        """Take the steps, noting every x in `track`; returns what ended them."""
+        limit_m = scenario.planning_range_m
+        x = scenario.survivor_positions.copy()
+        if context.warm_start is not None:
+            x[~fixed] = context.warm_start[~fixed]
+        adam = _Adam(x.shape, self.step * needed_move_m(scenario))
+        while True:
+            if track.steps % self.tree_every == 0:
+                tree = emst(x)
+            missing_m = float(np.maximum(0.0, lengths(x, tree) - limit_m).sum())
+            track.see(x, _time_s(scenario, x), missing_m)
+            done = track.steps / max(1, self.iterations)
+            context.progress(min(1.0, done), f"step {track.steps}: {track.describe()}")
+            if context.is_over:
+                return "deadline"
+            if done >= (1 if track.connected else 2) or self.iterations == 0:
+                return "iterations"
+            _, gradient = self.loss(scenario, x, tree)
+            gradient[fixed] = 0.0
+            x = x - adam.step(gradient, 1.0 - min(1.0, done) * (1.0 - _FINAL_SHARE))
+            track.steps += 1
+
+
+def _contracted(
+    scenario: Scenario, nearest: FloatArray | None
+) -> list[tuple[FloatArray, float, str]]:
+    """The original positions contracted, and the given targets too."""
+    starts = [("original positions", scenario.survivor_positions)]
+    if nearest is not None:
+        starts.append(("output", nearest))
+    contracted = [(contract(scenario, targets), origin) for origin, targets in starts]
+    return [(targets, _time_s(scenario, targets), origin) for targets, origin in contracted]
+
+
+def _time_s(scenario: Scenario, targets: FloatArray) -> float:
+    """Planned T_rc, ``max_i |x_i - p_i| / v_i``."""
+    moved_m = np.sqrt(((targets - scenario.survivor_positions) ** 2).sum(axis=1))
+    return float((moved_m / scenario.max_speed_mps[scenario.survivors]).max())
+
+
+@dataclass(eq=False)
+class _Track:
+    """What was seen on the way.
+
+    connected   (planned T_rc, targets) of the fastest few connected ones, fastest first.
+    nearest     the targets that lacked least.
+    """
+
+    steps: int = 0
+    connected: list[tuple[float, FloatArray]] = field(default_factory=list)
+    nearest: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
+    _missing_m: float = np.inf
+
+    def see(self, targets: FloatArray, time_s: float, missing_m: float) -> None:
+        """Take note of the targets of one step."""
+        if missing_m < self._missing_m or self.steps == 0:
+            self.nearest, self._missing_m = targets, missing_m
+        if missing_m == 0.0:
+            self.connected.append((time_s, targets))
+            self.connected.sort(key=lambda pair: pair[0])
+            del self.connected[_KEPT:]
+
+    def describe(self) -> str:
+        if self.connected:
+            return f"best {self.connected[0][0]:.2f} s"
+        return f"{self._missing_m:.0f} m too long"
+
+
+class _Adam:
+    """Adam's steps for one array (Kingma and Ba, 2015)."""
+
+    def __init__(self, shape: tuple[int, ...], first_step_m: float) -> None:
+        self._mean = np.zeros(shape)
+        self._square = np.zeros(shape)
+        self._steps = 0
+        self._first_step_m = first_step_m
+
+    def step(self, gradient: FloatArray, share: float) -> FloatArray:
+        """How far to move against the gradient, in metres, at this share of the first step."""
+        one, two = _BETAS
+        self._steps += 1
+        self._mean = one * self._mean + (1.0 - one) * gradient
+        self._square = two * self._square + (1.0 - two) * gradient * gradient
+        mean = self._mean / (1.0 - one**self._steps)
+        spread = np.sqrt(self._square / (1.0 - two**self._steps)) + _EPS
+        return np.asarray(share * self._first_step_m * mean / spread)
