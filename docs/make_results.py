@@ -34,6 +34,7 @@ def main(results: Path) -> None:
         old.unlink()
     write_overview(
         studies,
+        PROFILE,
         lambda study: store_of(results, study),
         HERE / "results.md",
         lambda study: [(title, small(path)) for title, path in reported(results, study)],

@@ -42,7 +42,10 @@ def run(
     retry: Annotated[bool, typer.Option("--retry", help="Run failed ones again.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Run a study, or what is left of it: stopped at any moment, it goes on from there."""
+    """Run a study, or what is left of it: stopped at any moment, it goes on from there.
+
+    Exit code 0 if all runs went well, 1 if some failed, 2 if the study could not be run.
+    """
     from reknit.cli import console
     from reknit.study.run.runner import run_study
     from reknit.study.store import StoreRefused
@@ -84,6 +87,8 @@ def run(
         sys.stderr.write(f"reknit: {study_name}: not run: {reason}\n")
     if refused:
         raise typer.Exit(2)
+    if any(summary.failed for summary in done.values()):
+        raise typer.Exit(1)
 
 
 @study_app.command("report", epilog="Example: reknit study report scalability --export")
@@ -97,7 +102,7 @@ def report(
     planner: Annotated[str | None, typer.Option(help="As given to 'study run', if it was.")] = None,
     export: Annotated[bool, typer.Option("--export", help="All runs as Parquet too.")] = False,
 ) -> None:
-    """Write figures, tables and an HTML page from what has been run so far."""
+    """Write figures, tables and an HTML page from what has been run so far, also meanwhile."""
     from reknit.cli import console
     from reknit.study.report.overview import write_overview
     from reknit.study.report.write import pictures_in, write_report
@@ -134,6 +139,7 @@ def report(
         overview = (to or out) / "results.md"
         write_overview(
             studies,
+            profile,
             lambda study: _store(out, study.name, profile),
             overview,
             lambda study: pictures_in(study, folder_of(study)),

@@ -12,55 +12,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reknit.base.errors import MissingExtra, ReknitError, UnwritableOutput
+from reknit.base.errors import InvalidParameter, MissingExtra, ReknitError, UnwritableOutput
 from reknit.base.types import JsonDict
 from reknit.base.version import VERSION
+from reknit.study.measures import STORED
 from reknit.study.run.machine import machine, versions
 from reknit.study.run.task import Task
+from reknit.study.snapshot import reading
+from reknit.study.spec.cases import CASE_COLUMNS
 from reknit.study.spec.study import Study
 
 FORMAT = 2
 
+_SQL = {bool: "BOOLEAN", int: "INTEGER", float: "DOUBLE", str: "VARCHAR", tuple: "VARCHAR"}
 _COLUMNS = {
     "key": "VARCHAR PRIMARY KEY",
     "label": "VARCHAR",
     "planner": "VARCHAR",
     "parameters": "VARCHAR",
-    "uavs": "INTEGER",
-    "destroyed": "DOUBLE",
-    "layout": "VARCHAR",
-    "damage": "VARCHAR",
-    "dim": "INTEGER",
-    "instance": "VARCHAR",
+    **{name: _SQL[column.kind] for name, column in CASE_COLUMNS.items()},
     "repetition": "INTEGER",
     "seed": "BIGINT",
     "ok": "BOOLEAN",
     "error": "VARCHAR",
     "status": "VARCHAR",
-    "converged": "BOOLEAN",
-    "planned_time_s": "DOUBLE",
-    "flown_time_s": "DOUBLE",
-    "step_time_s": "DOUBLE",
-    "charged_time_s": "DOUBLE",
-    "lower_bound_s": "DOUBLE",
-    "allowed_time_s": "DOUBLE",
-    "mean_degree": "DOUBLE",
-    "max_degree": "INTEGER",
-    "path_length_m": "DOUBLE",
-    "longest_path_m": "DOUBLE",
-    "coverage_before": "DOUBLE",
-    "coverage_after": "DOUBLE",
-    "min_separation_m": "DOUBLE",
-    "subnets_before": "INTEGER",
-    "subnets_after": "INTEGER",
-    "compute_s": "DOUBLE",
-    "degree_distribution": "VARCHAR",
+    **{line.name: _SQL[line.kind] for line in STORED},
     "details": "VARCHAR",
+    "track": "BLOB",
 }
 _SESSION_COLUMNS = (
     "id INTEGER, machine VARCHAR, versions VARCHAR, workers VARCHAR, runs INTEGER, elapsed_s DOUBLE"
 )
-_AS_JSON = ("parameters", "degree_distribution", "details")
+_AS_JSON = ("parameters", "details", *(line.name for line in STORED if line.kind is tuple))
 TIMINGS = ("compute_s",)
 """Columns that no two runs share; all others are the same for the same seed."""
 
@@ -97,11 +80,13 @@ class Store:
         if not path.exists():
             self._create(study)
         try:
-            self._base = duckdb.connect(str(path), read_only=read_only)
+            self._base = reading(path) if read_only else duckdb.connect(str(path))
         except duckdb.Error as error:
             raise StoreRefused(_plain(path, error)) from error
         try:
             self._recognise(study)
+            if not read_only:
+                self._add_columns()
         except BaseException:
             self._base.close()
             raise
@@ -130,25 +115,13 @@ class Store:
 
     def add(self, task: Task, row: JsonDict) -> None:
         """Keep a finished run; when this returns it survives anything."""
-        told = {
-            "label": task.label,
-            "planner": task.planner,
-            "parameters": task.parameters,
-            "uavs": task.uavs,
-            "destroyed": task.destroyed,
-            "layout": task.layout,
-            "damage": task.damage,
-            "dim": task.dim,
-            "instance": task.instance,
-            "repetition": task.repetition,
-            "seed": task.seed,
-            **row,
-        }
+        told = {**task.identity, **task.case, "parameters": task.parameters, **row}
         values = [
             json.dumps(told.get(name)) if name in _AS_JSON else told.get(name) for name in _COLUMNS
         ]
         marks = ", ".join("?" for _ in _COLUMNS)
-        self._write(f"INSERT OR REPLACE INTO runs VALUES ({marks})", values)  # noqa: S608
+        names = ", ".join(_COLUMNS)
+        self._write(f"INSERT OR REPLACE INTO runs ({names}) VALUES ({marks})", values)  # noqa: S608
         if self._session is not None:
             elapsed_s = time.monotonic() - self._began_s
             update = "UPDATE sessions SET runs = runs + 1, elapsed_s = ? WHERE id = ?"
@@ -164,10 +137,17 @@ class Store:
             ) from error
 
     def rows(self, tasks: Sequence[Task]) -> list[JsonDict]:
-        """The stored runs of the given tasks, in their order; labels as the tasks say now."""
+        """The stored runs of the given tasks, in their order; labels as the tasks say now.
+
+        A column that the file does not have, because it is older than a measure, is None.
+        """
         cursor = self._base.execute("SELECT * FROM runs")
         names = [column[0] for column in cursor.description or []]
-        stored = {row[0]: dict(zip(names, row, strict=True)) for row in cursor.fetchall()}
+        nothing = dict.fromkeys(_COLUMNS)
+        stored: dict[str, JsonDict] = {}
+        for values in cursor.fetchall():
+            held = {**nothing, **dict(zip(names, values, strict=True))}
+            stored[held["key"]] = held
         found = []
         for task in tasks:
             row = stored.get(task.key)
@@ -181,6 +161,12 @@ class Store:
     def export(self, path: Path) -> None:
         """All runs as a Parquet file."""
         self._base.execute(f"COPY runs TO '{path!s}' (FORMAT parquet)")
+
+    def _add_columns(self) -> None:
+        """Give an older file the columns of measures that it does not know."""
+        held = self._base.execute("SELECT * FROM runs LIMIT 0").description or []
+        for name in [name for name in _COLUMNS if name not in {column[0] for column in held}]:
+            self._write(f"ALTER TABLE runs ADD COLUMN {name} {_COLUMNS[name]}", [])
 
     def _create(self, study: Study) -> None:
         """Make the study's file. It appears whole or not at all, even if this is killed."""
@@ -223,6 +209,13 @@ class Store:
                     f"{self.path}: holds {words[name]} ({theirs.get(name)}, not {value}); "
                     "it was left as it is: choose another --out"
                 )
+
+
+def checked_path(name: str, value: object) -> Path:
+    """The path of a file that is given as text or as a path; a typed error otherwise."""
+    if not isinstance(value, (str, os.PathLike)) or not str(value):
+        raise InvalidParameter(name, value, "a path, or text that names one")
+    return Path(value)
 
 
 def _about(study: Study) -> dict[str, str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from reknit.base.types import JsonDict
+from reknit.study.measures import MEASURES
 from reknit.study.report.tables import full_table, summarise
+from reknit.study.spec.cases import CASE_COLUMNS
 
 
 def _row(repetition: int, flown_s: float, contracted: str, own_s: float | None) -> JsonDict:
     row: dict[str, Any] = {
+        **dict.fromkeys((*MEASURES, *CASE_COLUMNS, "status")),
         "label": "ml-dagl",
         "planner": "ml-dagl",
         "parameters": {},

@@ -19,12 +19,15 @@ from reknit.study.report import stats
 from reknit.study.report.figures import view_figure
 from reknit.study.report.findings import gather
 from reknit.study.report.overview import write_overview
-from reknit.study.report.paper import reported, reported_converged, reported_time_s
+from reknit.study.report.palette import looks
+from reknit.study.report.paper import reported, reported_figure
 from reknit.study.report.prose import NOT_RUN, Slot, fill, slots
 from reknit.study.report.write import pictures_in, write_report
 from reknit.study.run.runner import run_study
-from reknit.study.spec.parts import ViewSpec
+from reknit.study.spec.cases import CASE_COLUMNS
+from reknit.study.spec.profiles import PlannerSpec
 from reknit.study.spec.study import Study, built_in_studies, load_study
+from reknit.study.spec.views import ViewSpec
 from reknit.study.store import Store, StoreRefused
 from tests.study.conftest import TEXT
 
@@ -147,12 +150,12 @@ def test_one_page_on_all_studies_names_those_that_were_not_run(
     """Pictures are linked relative to the page, and nothing is left out silently."""
     folder, study = made
     missing = study.model_copy(update={"name": "missing", "title": "Never started"})
-    (folder / "s-quick.duckdb").write_bytes((folder / "s.duckdb").read_bytes())
-    stores = {"small": folder / "s-quick.duckdb", "missing": tmp_path / "none-quick.duckdb"}
+    stores = {"small": folder / "s.duckdb", "missing": tmp_path / "none.duckdb"}
     page = folder / "pages" / "results.md"
     page.parent.mkdir()
     write_overview(
         [study, missing],
+        "quick",
         lambda one: stores[one.name],
         page,
         lambda one: pictures_in(one, folder / "report"),
@@ -224,12 +227,14 @@ def test_the_papers_figures_are_beside_ours() -> None:
     assert (entry.converged, entry.charged_time_s, entry.max_degree) == (1.0, 5.24, 15)
     assert reported("hero", 100) is None
     assert reported("certified", 100) is None
-    assert reported_time_s("ml-dagl", 200, 0.5) == 5.24
-    assert reported_time_s("ml-dagl", 200, 150) == pytest.approx(31.7 * 0.7, abs=0.01)
-    assert reported_time_s("ml-dagl", 200, 42) is None
-    assert reported_converged("sidr", 200, 0.5) == 0.36
-    assert reported_converged("ml-dagl", 200, 190) == 1.0
-    assert reported_converged("sidr", 200, 150) is None
+    assert reported_figure("ml-dagl", 200, 0.5, "charged_time_s") == 5.24
+    assert reported_figure("ml-dagl", 200, 150, "charged_time_s") == pytest.approx(
+        31.7 * 0.7, abs=0.01
+    )
+    assert reported_figure("ml-dagl", 200, 42, "charged_time_s") is None
+    assert reported_figure("sidr", 200, 0.5, "converged") == 0.36
+    assert reported_figure("ml-dagl", 200, 190, "converged") == 1.0
+    assert reported_figure("sidr", 200, 150, "converged") is None
 
 
 def test_a_parameter_can_be_the_axis(study: Study) -> None:
@@ -237,6 +242,7 @@ def test_a_parameter_can_be_the_axis(study: Study) -> None:
     view = ViewSpec(kind="lines", x="weight", y="planned_time_s")
     rows = [
         {
+            **dict.fromkeys(CASE_COLUMNS),
             "ok": True,
             "planner": "hero",
             "label": f"HERO @ {weight}",
@@ -246,12 +252,50 @@ def test_a_parameter_can_be_the_axis(study: Study) -> None:
         }
         for weight in (0.5, 0.8, 1.0)
     ]
-    figure = view_figure(study, view, rows)
+    planners = [PlannerSpec(name="hero", label=str(row["label"])) for row in rows]
+    figure = view_figure(study.model_copy(update={"planner": planners}), view, rows)
     assert figure is not None
     line = figure.axes[0].get_lines()[0]
     assert figure.axes[0].get_legend_handles_labels()[1] == ["HERO"]
     assert np.asarray(line.get_xdata()).tolist() == [0.5, 0.8, 1.0]
     assert np.asarray(line.get_ydata()).tolist() == [5.0, 8.0, 10.0]
+
+
+def test_a_report_runs_no_planner(
+    made: tuple[Path, Study], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With planners and the simulator that raise, the same report is made, maps included."""
+    folder, study = made
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a report must not compute")
+
+    for place in (
+        "reknit.algorithms.contraction.Contraction.propose",
+        "reknit.algorithms.steering.sidr.Sidr.controller",
+        "reknit.algorithms.steering.hero.Hero.controller",
+        "reknit.recovery.runs.recover",
+        "reknit.study.run.task.recover",
+        "reknit.study.run.task.generate",
+        "reknit.flight.simulator.fly",
+        "reknit.recovery.runs.fly",
+    ):
+        monkeypatch.setattr(place, refuse)
+    write_report(study, folder / "s.duckdb", tmp_path)
+    for picture in sorted((folder / "report").glob("*.png")):
+        assert (tmp_path / picture.name).read_bytes() == picture.read_bytes()
+
+
+def test_planners_keep_their_colour(study: Study) -> None:
+    """In every figure of every study the same planner has the same look, whoever is beside it."""
+    alone = study.model_copy(update={"planner": study.planner[1:2]})
+    assert looks(alone)["sidr"] == looks(study)["sidr"]
+    for name in built_in_studies():
+        found = looks(load_study(name))
+        for label in set(found) & {"ml-dagl", "certified", "sidr"}:
+            assert found[label] == looks(load_study("scalability"))[label]
+        seen = {tuple(look.values()) for look in found.values()}
+        assert len(seen) == len(found), f"{name}: two labels look the same"
 
 
 def test_a_report_needs_results(study: Study, tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ def test_labels_do_not_change_the_work(study: Study, tmp_path: Path) -> None:
 
 
 LAST = TEXT.count("\n")
+DEMANDS = "[[case]]\ndemands = { connectivity = 2 }\n"
+STRIKES = "[[case]]\nstrikes = [[1.0, 10]]\n"
 FEWER = """[[profile.quick.fewer]]
 planners = ["sidr"]
 repetitions = 1
@@ -68,8 +70,8 @@ def test_a_store_stays_good_when_a_profile_or_a_label_changes(study: Study, tmp_
 
 BAD = {
     "unknown planner": (TEXT.replace('"sidr"', '"sdir"'), 11, "did you mean 'sidr'"),
-    "unknown parameter": (TEXT.replace("weight =", "wait ="), 13, "hero.wait"),
-    "bad parameter": (TEXT.replace("weight = 1.0", "weight = 7"), 13, "hero.weight"),
+    "unknown parameter": (TEXT.replace("weight =", "wait ="), 15, "hero.wait"),
+    "bad parameter": (TEXT.replace("weight = 1.0", "weight = 7"), 15, "hero.weight"),
     "negative count": (TEXT.replace("repetitions = 3", "repetitions = -3"), 6, "repetitions"),
     "misspelt key": (TEXT.replace("seed = 40", "sead = 40"), 5, "sead"),
     "misspelt key of a case": (TEXT.replace("destroyed = [", "destroid = ["), 19, "destroid"),
@@ -91,6 +93,23 @@ BAD = {
     ),
     "negative cap": (TEXT + FEWER.replace("1", "-1"), LAST + 3, "repetitions"),
     "misspelt key of a cap": (TEXT + FEWER.replace("from_", "form_"), LAST + 4, "form_uavs"),
+    "too few UAVs": (TEXT.replace("[20, 30]", "1"), 18, "case.0.uavs is 1; "),
+    "too few UAVs in a list": (TEXT.replace("[20, 30]", "[20, 1]"), 18, "case.0.uavs.1 is 1; "),
+    "no UAVs": (TEXT.replace("[20, 30]", "[]"), 18, "case.0.uavs is []; "),
+    "text for UAVs": (TEXT.replace("[20, 30]", '"many"'), 18, "case.0.uavs is 'many'; "),
+    "a ratio above 1": (TEXT.replace("[0.5, 12]", "1.5"), 19, "case.0.destroyed is 1.5; allowed"),
+    "a huge seed": (TEXT.replace("seed = 40", "seed = 1e20"), 5, "seed is 1e+20; "),
+    "a huge whole seed": (TEXT.replace("seed = 40", f"seed = {10**20}"), 5, "seed is 1000"),
+    "unknown demand": (TEXT + DEMANDS.replace("connectivity", "conectivity"), LAST + 2, "did you"),
+    "bad demand": (TEXT + DEMANDS.replace("2", "-7"), LAST + 2, "connectivity is -7"),
+    "bad strike": (TEXT + STRIKES.replace("10", "0"), LAST + 2, "strike.count is 0"),
+    "misspelt strike": (TEXT + STRIKES.replace("[1.0, 10]", "{ at = 1 }"), LAST + 2, "time_s"),
+    "missing scenario": (TEXT + '[[case]]\nscenarios = "no.json"\n', LAST + 2, "no.json"),
+    "negative range": (TEXT + "[[case]]\nradio_range_m = -1\n", LAST + 2, "radio_range_m is -1"),
+    "unknown axis": (TEXT.replace('x = "uavs"', 'x = "uav"'), 23, "did you mean 'uavs'"),
+    "unknown measure": (TEXT.replace("gap_to_bound", "gap"), 27, "did you mean 'planned_gap'"),
+    "unknown filter": (TEXT.replace("only = { label", "only = { lable"), 37, "mean 'label'"),
+    "filter without runs": (TEXT.replace('["sidr", "c', '["sdir", "c'), 37, "only.label is 'sdir'"),
     "a table that is none": (TEXT.replace('kind = "bars"', 'kind = "cake"'), 25, "kind"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,7 @@ from matplotlib.figure import Figure
 
 from reknit.algorithms import learned
 from reknit.base.types import FloatArray, JsonDict
-from reknit.study.report.palette import by_label, plain_log, styles
-from reknit.study.spec.parts import ViewSpec
+from reknit.study.report.palette import Style, by_label, plain_log, styles
 from reknit.viz.style import RC, quiet
 
 _WEIGHTS = Path(learned.__file__).parent
@@ -26,11 +26,11 @@ SHIPPED = {
 """Records of the training that made the shipped weights."""
 
 
-def draw_degrees(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
+def draw_degrees(axes: Any, looks: Mapping[str, Style], rows: list[JsonDict]) -> None:
     """P_d: share of UAVs whose degree is at most d, over all runs."""
-    for number, (label, members) in enumerate(by_label(rows).items()):
+    for label, members in by_label(rows).items():
         mean = _mean_curve([row["degree_distribution"] for row in members])
-        style = styles(number) | {"marker": ""}
+        style = looks[label] | {"marker": ""}
         axes.step(range(len(mean)), mean, **style, where="post", linewidth=1.4, label=label)
     axes.set_xlabel("degree $d$")
     axes.set_ylabel("share of UAVs with degree at most $d$")
@@ -44,13 +44,13 @@ def draw_degrees(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     axes.set_ylim(0, 1.02)
 
 
-def draw_losses(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
+def draw_losses(axes: Any, looks: Mapping[str, Style], rows: list[JsonDict]) -> None:
     """The mean loss curve of the online iterations, for planners that keep one."""
-    for number, (label, members) in enumerate(by_label(rows).items()):
+    for label, members in by_label(rows).items():
         curves = [(row["details"] or {}).get("losses_m") for row in members]
         kept = [curve for curve in curves if curve]
         if kept:
-            style = styles(number) | {"marker": ""}
+            style = looks[label] | {"marker": ""}
             axes.plot(
                 _mean_curve(kept), **style, linewidth=1.4, label=f"{label} ({len(kept)} runs)"
             )
@@ -59,16 +59,16 @@ def draw_losses(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     plain_log(axes)
 
 
-def draw_subnets(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
+def draw_subnets(axes: Any, looks: Mapping[str, Style], rows: list[JsonDict]) -> None:
     """N_s over the flight on the first scenario, a staircase per planner; a marker at its end."""
     first = rows[0]
     labelled = by_label([row for row in rows if row["seed"] == first["seed"]])
-    for number, (label, members) in enumerate(labelled.items()):
+    for label, members in labelled.items():
         steps = (members[0]["details"] or {}).get("subnets")
         if not steps:
             continue
         times_s, counts = zip(*steps, strict=True)
-        style = styles(number)
+        style = looks[label]
         at = members[0]["flown_time_s"]
         told = f"{label}, {at:.2f} s" if at is not None else f"{label}, not whole"
         # The marker is at the end only: where the swarm is whole, or where time ran out.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -10,39 +10,20 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reknit.base.types import JsonDict
+from reknit.study.measures import MEASURES, value
 from reknit.study.report.curves import draw_degrees, draw_losses, draw_subnets, training_figure
-from reknit.study.report.palette import by_label, plain_log, styles
-from reknit.study.report.paper import reported_converged, reported_time_s
-from reknit.study.report.stats import Estimate, estimate, share_interval, value
-from reknit.study.run.task import Task
-from reknit.study.spec.parts import ViewSpec
+from reknit.study.report.maps import maps_figure
+from reknit.study.report.palette import Style, by_label, looks, plain_log
+from reknit.study.report.paper import reported_of
+from reknit.study.report.stats import Estimate, estimate, share_interval
+from reknit.study.spec.cases import CASE_COLUMNS
 from reknit.study.spec.study import Study
-from reknit.viz.comparison import comparison_figure
+from reknit.study.spec.views import ViewSpec
 from reknit.viz.style import RC, quiet
 
-NAMES = {
-    "uavs": "swarm size $N$",
-    "destroyed": "destroyed UAVs $N_D$",
-    "damage": "damage",
-    "layout": "layout",
-    "label": "",
-    "charged_time_s": "mean recovery time $T_{rc}$ (s)",
-    "converged": "convergent ratio $R_c$",
-    "mean_degree": "mean degree $E(d)$",
-    "compute_s": "computing time (s)",
-    "gap_to_bound": "flown time over the bound (%)",
-    "planned_gap": "planned time over the bound (%)",
-    "time_to_reconnect_s": "computing and flying (s)",
-    "connected_share": "share of time connected",
-    "over_best_known": "flown time over the best known plan (%)",
-    "instance": "instance",
-    "iterations": "online iterations",
-    "planned_time_s": "mean planned time (s)",
-}
-LOGARITHMIC = ("compute_s", "time_to_reconnect_s")
 PAPERS = "the paper's figure"
 _ENOUGH = 5
-PERCENT = ("gap_to_bound", "planned_gap", "over_best_known")
+"""From so many runs on a figure shows intervals."""
 
 
 def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figure | None:
@@ -52,24 +33,20 @@ def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figur
     if not chosen:
         return None
     if view.kind == "maps":
-        return _maps(chosen)
+        return maps_figure(chosen)
     if view.kind == "training":
         return training_figure(view.title or study.title)
-    draw: dict[str, Callable[[Any, ViewSpec, list[JsonDict]], None]] = {
-        "lines": _lines,
-        "bars": _bars,
-        "dots": _dots,
-        "degrees": draw_degrees,
-        "curves": draw_losses,
-        "subnets": draw_subnets,
-    }
+    look = looks(study)
     with mpl.rc_context(RC):
         height = 4.0
         if view.kind == "dots":
             height = 1.2 + 0.19 * len({row[view.x] for row in chosen})
         figure = Figure(figsize=(7.6, height), layout="constrained")
         axes = figure.add_subplot()
-        draw[view.kind](axes, view, chosen)
+        if view.kind in _WITH_AXES:
+            _WITH_AXES[view.kind](axes, view, look, chosen)
+        else:
+            _OVER_TIME[view.kind](axes, look, chosen)
         axes.set_title(view.title or study.title)
         quiet(axes)
         _legend(figure, axes)
@@ -102,7 +79,7 @@ def _placed(row: JsonDict, axis: str) -> JsonDict:
     return {**row, axis: row["parameters"][axis], "label": row["label"].split(" @ ")[0]}
 
 
-def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
+def _lines(axes: Any, view: ViewSpec, look: Looks, rows: list[JsonDict]) -> None:
     """Mean and 95 % interval of a measure over an axis, one line per planner; the paper's
     figures as crosses in the same colour.
     """
@@ -111,13 +88,13 @@ def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     marked = False
     highest = 0.0
     for number, (label, members) in enumerate(labelled.items()):
-        style = styles(number)
+        style = look[label]
         places = sorted({row[view.x] for row in members})
         found = [
             estimate(value(row, view.y) for row in members if row[view.x] == place)
             for place in places
         ]
-        scale = 100.0 if view.y in PERCENT else 1.0
+        scale = MEASURES[view.y].scale
         means = scale * np.array([one.mean for one in found])
         widths = scale * np.array([_width(one) for one in found])
         low, high = widths, widths
@@ -140,7 +117,7 @@ def _lines(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     if marked:
         axes.plot([], [], "x", color="#444444", markersize=7, label=PAPERS)
     axes.set_xlabel(_axis_name(view.x, rows))
-    axes.set_ylabel(NAMES.get(view.y, view.y))
+    axes.set_ylabel(MEASURES[view.y].title)
     if logarithmic_x:
         axes.set_xscale("log")
         sizes = sorted({row["uavs"] for row in rows})
@@ -167,12 +144,12 @@ def _beside(places: list[Any], number: int, count: int, logarithmic: bool) -> An
 
 
 def _scale_y(axes: Any, view: ViewSpec, highest: float) -> None:
-    if view.y in PERCENT:
+    if MEASURES[view.y].percent:
         # From exactly 0 (proven optimal) to thousands of per cent.
         axes.set_yscale("symlog", linthresh=1.0)
         axes.set_ylim(bottom=-0.3)
         axes.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
-    elif view.log or view.y in LOGARITHMIC:
+    elif view.log or MEASURES[view.y].log:
         plain_log(axes)
     elif view.y == "converged":
         axes.set_ylim(-0.03, 1.06)
@@ -183,21 +160,14 @@ def _scale_y(axes: Any, view: ViewSpec, highest: float) -> None:
 
 def _paper_marks(axes: Any, view: ViewSpec, members: list[JsonDict], colour: Any) -> bool:
     """Crosses where the paper has a figure for the planner as it is; whether there are any."""
-    papers = {"charged_time_s": reported_time_s, "converged": reported_converged}.get(view.y)
-    if papers is None or members[0]["parameters"]:
-        return False
-    told = {
-        row[view.x]: papers(row["planner"], row["uavs"], row["destroyed"])
-        for row in members
-        if (row["layout"], row["damage"], row["dim"]) == ("uniform", "random", 2)
-    }
+    told = {row[view.x]: reported_of(row, view.y) for row in members}
     known = [(place, figure) for place, figure in told.items() if figure is not None]
     if known:
         axes.plot(*zip(*known, strict=True), "x", color=colour, markersize=7, zorder=5)
     return bool(known)
 
 
-def _bars(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
+def _bars(axes: Any, view: ViewSpec, look: Looks, rows: list[JsonDict]) -> None:
     """Mean and interval of a measure: planners side by side in groups, or a bar per planner."""
     labelled = by_label(rows)
     alone = view.x == "label"
@@ -219,7 +189,7 @@ def _bars(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
             [one.mean for one in found],
             width,
             yerr=[_width(one) for one in found],
-            color=styles(number)["color"],
+            color=look[label]["color"],
             error_kw={"elinewidth": 0.8, "capsize": 2},
             label=None if alone else label,
         )
@@ -227,26 +197,26 @@ def _bars(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
     if alone:
         axes.tick_params(axis="x", rotation=30)
     axes.set_xlabel(_axis_name(view.x, rows))
-    axes.set_ylabel(NAMES.get(view.y, view.y))
-    if view.log or view.y in LOGARITHMIC:
+    axes.set_ylabel(MEASURES[view.y].title)
+    if view.log or MEASURES[view.y].log:
         plain_log(axes)
     else:
         axes.set_ylim(bottom=0)
 
 
-def _dots(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
+def _dots(axes: Any, view: ViewSpec, look: Looks, rows: list[JsonDict]) -> None:
     """A line of the page per case, a mark per planner: for many cases that have no order."""
     groups = list(dict.fromkeys(row[view.x] for row in rows))
-    scale = 100.0 if view.y in PERCENT else 1.0
-    for number, (label, members) in enumerate(by_label(rows).items()):
+    scale = MEASURES[view.y].scale
+    for label, members in by_label(rows).items():
         places = [groups.index(row[view.x]) for row in members]
         marks = [scale * (value(row, view.y) or 0.0) for row in members]
-        style = styles(number) | {"linestyle": ""}
+        style = look[label] | {"linestyle": ""}
         axes.plot(marks, places, **style, markersize=5, label=label)
     axes.set_yticks(range(len(groups)), [_plain(group) for group in groups])
     axes.invert_yaxis()
-    axes.set_xlabel(NAMES.get(view.y, view.y))
-    if view.y in PERCENT:
+    axes.set_xlabel(MEASURES[view.y].title)
+    if MEASURES[view.y].percent:
         axes.set_xscale("symlog", linthresh=1.0)
         axes.set_xlim(left=-0.3)
         axes.xaxis.set_major_formatter(lambda number, _: f"{number:g}")
@@ -255,7 +225,9 @@ def _dots(axes: Any, view: ViewSpec, rows: list[JsonDict]) -> None:
 def _axis_name(name: str, rows: list[JsonDict]) -> str:
     if name == "destroyed" and all(row["destroyed"] < 1 for row in rows):
         return "share of UAVs destroyed"
-    return NAMES.get(name, name)
+    if name in CASE_COLUMNS:
+        return CASE_COLUMNS[name].axis
+    return "" if name == "label" else name.replace("_", " ")
 
 
 def _plain(number: Any) -> str:
@@ -264,13 +236,14 @@ def _plain(number: Any) -> str:
     return str(number)
 
 
-def _maps(rows: list[JsonDict]) -> Figure:
-    """Every planner's flight on the first scenario, made again from its seed."""
-    first = rows[0]
-    same = [
-        row
-        for row in rows
-        if (row["seed"], row["destroyed"]) == (first["seed"], first["destroyed"])
-    ]
-    runs = [Task.of(row).recover() for row in same]
-    return comparison_figure(runs, max(row["lower_bound_s"] or 0.0 for row in same))
+Looks = Mapping[str, Style]
+_WITH_AXES: dict[str, Callable[[Any, ViewSpec, Looks, list[JsonDict]], None]] = {
+    "lines": _lines,
+    "bars": _bars,
+    "dots": _dots,
+}
+_OVER_TIME: dict[str, Callable[[Any, Looks, list[JsonDict]], None]] = {
+    "degrees": draw_degrees,
+    "curves": draw_losses,
+    "subnets": draw_subnets,
+}

@@ -11,7 +11,7 @@ from reknit.base.types import JsonDict
 from reknit.study.report import tables
 from reknit.study.report.prose import fill
 from reknit.study.report.stats import paired, shared
-from reknit.study.spec.study import Study
+from reknit.study.spec.study import PROFILES, Study
 from reknit.study.store import Session, Store
 
 PAIRED_HEADER = ("planner", "against", "scenarios", "difference (s)", "slower in")
@@ -19,13 +19,28 @@ PAIRED_HEADER = ("planner", "against", "scenarios", "difference (s)", "slower in
 
 @dataclass(frozen=True)
 class Findings:
-    """The stored runs of a study under a profile, and the sessions that made them."""
+    """The stored runs of a study under a profile, and the sessions that made them.
+
+    Parameters
+    ----------
+    study, profile
+        What was asked for.
+    rows
+        The stored runs of it.
+    wanted
+        How many runs the profile has.
+    sessions
+        The calls of the runner.
+    outdated
+        Stored runs that the study no longer asks for: of planners with other defaults or weights.
+    """
 
     study: Study
     profile: str
     rows: Sequence[JsonDict]
     wanted: int
     sessions: Sequence[Session]
+    outdated: int = 0
 
     @cached_property
     def cells(self) -> list[tables.Cell]:
@@ -61,9 +76,11 @@ class Findings:
         if self.profile == "quick" and self.wanted < whole:
             fewer = f" The quick profile: {self.wanted} of the {whole} runs of the paper profile, "
             fewer += "with fewer repetitions and sizes."
-        return (
-            f"{len(self.rows)} runs{part}, {each} of each kind, in {_duration(elapsed_s)}.{fewer}"
-        )
+        old = ""
+        if self.outdated:
+            old = f" {self.outdated} stored runs of planners as they were before are left out."
+        done = f"{len(self.rows)} runs{part}, {each} of each kind, in {_duration(elapsed_s)}."
+        return done + fewer + old
 
     def made_with(self) -> list[str]:
         """Machines and versions, one line for each combination that took part."""
@@ -87,11 +104,14 @@ class Findings:
         return min(counts), max(counts)
 
 
-def gather(study: Study, store_path: Path, profile: str) -> Findings:
+def gather(study: Study, store_path: Path | str, profile: str) -> Findings:
     """Read what is stored; raises `StoreRefused` if nothing is, or something else."""
     tasks = study.tasks(profile)
-    with Store(store_path, study, read_only=True) as store:
-        return Findings(study, profile, store.rows(tasks), len(tasks), store.sessions())
+    with Store(Path(store_path), study, read_only=True) as store:
+        asked = {task.key for name in PROFILES for task in study.tasks(name)}
+        outdated = len(store.done().keys() - asked)
+        rows, sessions = store.rows(tasks), store.sessions()
+    return Findings(study, profile, rows, len(tasks), sessions, outdated)
 
 
 READING = (

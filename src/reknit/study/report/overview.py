@@ -16,13 +16,28 @@ Pictures = Callable[[Study], Sequence[tuple[str, Path]]]
 
 
 def write_overview(
-    studies: Sequence[Study], store_of: Callable[[Study], Path], page: Path, pictures: Pictures
+    studies: Sequence[Study],
+    profile: str,
+    store_of: Callable[[Study], Path],
+    page: Path,
+    pictures: Pictures,
 ) -> None:
-    """Write the page. `pictures` gives titles and files; links are relative to the page."""
+    """Write the page.
+
+    Parameters
+    ----------
+    studies, profile
+        What is shown, in this order.
+    store_of
+        The results file of a study.
+    page
+        The Markdown file to write.
+    pictures
+        Titles and files of a study's figures; links are relative to the page.
+    """
     found: list[Findings] = []
     missing: list[str] = []
     for study in studies:
-        profile = store_of(study).stem.rpartition("-")[2]
         try:
             found.append(gather(study, store_of(study), profile))
         except StoreRefused as error:

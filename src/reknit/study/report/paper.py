@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from reknit.base.types import JsonDict
+from reknit.study.spec.cases import CASE_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -53,19 +56,46 @@ def reported(planner: str, uavs: int) -> Reported | None:
     return Reported(float(rate), float(time_s), float(deviation_s), float(degree), int(most))
 
 
-def reported_time_s(planner: str, uavs: int, destroyed: float) -> float | None:
-    """The paper's mean recovery time, where it gives one."""
+def reported_figure(planner: str, uavs: int, destroyed: float, measure: str) -> float | None:
+    """A figure of the paper, where it gives one.
+
+    Parameters
+    ----------
+    planner, uavs, destroyed
+        Who, N, and N_D or the ratio of it.
+    measure
+        A field of `Reported`, named as the measure it stands beside.
+    """
     lost = round(destroyed * uavs) if destroyed < 1 else round(destroyed)
     if 2 * lost == uavs:
-        found = reported(planner, uavs)
-        return None if found is None else found.charged_time_s
-    return _SWEEP_S.get(planner, {}).get(lost) if uavs == 200 else None
+        entry = reported(planner, uavs)
+        return None if entry is None else float(getattr(entry, measure))
+    if measure == "charged_time_s" and uavs == 200:
+        return _SWEEP_S.get(planner, {}).get(lost)
+    # In its text: ML-DAGL reconnects under any damage of 200.
+    sweep = measure == "converged" and planner == "ml-dagl" and uavs == 200 and 10 <= lost <= 190
+    return 1.0 if sweep else None
 
 
-def reported_converged(planner: str, uavs: int, destroyed: float) -> float | None:
-    """The paper's convergent ratio: its table, and 1 for ML-DAGL under any damage of 200."""
-    lost = round(destroyed * uavs) if destroyed < 1 else round(destroyed)
-    if 2 * lost == uavs:
-        found = reported(planner, uavs)
-        return None if found is None else found.converged
-    return 1.0 if planner == "ml-dagl" and uavs == 200 and 10 <= lost <= 190 else None
+def reported_of(row: JsonDict, measure: str) -> float | None:
+    """The paper's figure for the case and planner of a stored run.
+
+    None for cases and settings that the paper does not have: other layouts or damages, demands,
+    further losses, instances, and planners with parameters of their own other than the paper's
+    preset.
+    """
+    if measure not in PAPER_FIGURES or (row["parameters"] or {}).keys() - {"preset"}:
+        return None
+    if (row["parameters"] or {}).get("preset", "paper") not in ("paper", "published"):
+        return None
+    if any(row.get(name) != usual for name, usual in _USUAL.items()):
+        return None
+    return reported_figure(row["planner"], row["uavs"], row["destroyed"], measure)
+
+
+PAPER_FIGURES = tuple(item.name for item in fields(Reported))
+_USUAL = {name: None for name in CASE_COLUMNS if name not in ("uavs", "destroyed")} | {
+    "layout": "uniform",
+    "damage": "random",
+    "dim": 2,
+}

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reknit.base.types import JsonDict
-from reknit.study.report.paper import reported_time_s
-from reknit.study.report.stats import estimate, plain, shared, value
+from reknit.study.measures import MEASURES, value
+from reknit.study.report.paper import reported_figure
+from reknit.study.report.stats import estimate, plain, shared
 
 _SLOT = re.compile(r"\{([^{}|]+)\|([^{}|]+)(?:\|([^{}|]*))?\}")
-_SHARES = ("gap_to_bound", "planned_gap", "over_best_known")
 NOT_RUN = "(not run)"
 
 
@@ -43,15 +43,17 @@ class Slot:
         if len(self.labels) == 2:
             return _compared(shared(mine, self.measure, *self.labels))
         if self.measure == "paper":
-            told = {reported_time_s(row["planner"], row["uavs"], row["destroyed"]) for row in mine}
+            told = {
+                reported_figure(row["planner"], row["uavs"], row["destroyed"], "charged_time_s")
+                for row in mine
+            }
             return f"{told.pop():g} s" if len(told) == 1 and None not in told else NOT_RUN
         found = estimate(value(row, self.measure) for row in mine)
         if found.count == 0:
             return NOT_RUN
-        if self.measure in _SHARES:
-            return f"{plain(100 * found.mean, 2)} %"
-        unit = " s" if self.measure.endswith("_s") else ""
-        return f"{plain(found.mean)}{unit}"
+        line = MEASURES[self.measure]
+        digits = 2 if line.percent else 3
+        return f"{plain(line.scale * found.mean, digits)} {line.unit}".strip()
 
     def covers(self, row: JsonDict) -> bool:
         """Whether a run is one of those that the slot is about."""

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from reknit.base.types import JsonDict
-from reknit.study.library.instances import instance
+from reknit.study.measures import value
+from reknit.study.spec.cases import CASE_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -57,56 +58,23 @@ def share_interval(share: float, count: int) -> tuple[float, float]:
     return min(share, middle - half), max(share, middle + half)
 
 
-def value(row: JsonDict, measure: str) -> float | None:
-    """A measure of one stored run; some are made of others.
-
-    gap_to_bound        charged time / lower bound - 1.
-    planned_gap         planned time / lower bound - 1, of connected plans.
-    best_known_s        planned time of the library's best plan.
-    over_best_known     charged time / that time - 1.
-    time_to_reconnect_s computing and flying, what an operator waits for.
-    """
-    if not row["ok"]:
-        return None
-    bound_s = row["lower_bound_s"]
-    if measure == "gap_to_bound":
-        return row["charged_time_s"] / bound_s - 1 if bound_s else None
-    if measure == "planned_gap":
-        planned_s = row["planned_time_s"]
-        connected = row["status"] not in (None, "not connected", "not found")
-        return planned_s / bound_s - 1 if bound_s and planned_s and connected else None
-    if measure == "time_to_reconnect_s":
-        return float(row["charged_time_s"] + row["compute_s"])
-    if measure in ("best_known_s", "over_best_known"):
-        if not row["instance"]:
-            return None
-        best_s = instance(row["instance"]).best().recovery_time_s
-        return best_s if measure == "best_known_s" else row["charged_time_s"] / best_s - 1
-    if measure in ("replans", "connected_share"):
-        found = (row["details"] or {}).get(measure)
-        return None if found is None else float(found)
-    found = row[measure]
-    return None if found is None else float(found)
-
-
 def shared(
     rows: Sequence[JsonDict], measure: str, label: str, other: str
 ) -> list[tuple[float, float]]:
     """A measure of two planners on every scenario that both were run on."""
-    by_case: dict[tuple[object, ...], dict[str, float]] = {}
+    by_scenario: dict[tuple[object, ...], dict[str, float]] = {}
     for row in rows:
         found = value(row, measure)
         if found is not None:
-            case = tuple(row[name] for name in CASE_COLUMNS)
-            by_case.setdefault(case, {})[row["label"]] = found
+            scenario = (row["seed"], *(row[name] for name in CASE_COLUMNS))
+            by_scenario.setdefault(scenario, {})[row["label"]] = found
     return [
-        (case[label], case[other]) for case in by_case.values() if label in case and other in case
+        (values[label], values[other])
+        for values in by_scenario.values()
+        if label in values and other in values
     ]
 
 
 def paired(rows: Sequence[JsonDict], measure: str, label: str, other: str) -> Estimate:
     """The mean difference `label` - `other` over the scenarios that both were run on."""
     return estimate(mine - theirs for mine, theirs in shared(rows, measure, label, other))
-
-
-CASE_COLUMNS = ("uavs", "destroyed", "layout", "damage", "dim", "instance", "seed")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reknit.base.types import JsonDict
-from reknit.study.report.paper import reported_time_s
-from reknit.study.report.stats import Estimate, estimate, value
-
-GROUP = ("uavs", "destroyed", "layout", "damage", "dim", "instance")
-_MEASURES = (
-    *("charged_time_s", "converged", "flown_time_s", "mean_degree", "compute_s", "gap_to_bound"),
-    *("lower_bound_s", "best_known_s", "over_best_known", "replans", "connected_share"),
-)
+from reknit.flight.measures import Measure
+from reknit.study.measures import MEASURES, NUMBERS, value
+from reknit.study.report.paper import PAPER_FIGURES, reported_of
+from reknit.study.report.stats import Estimate, estimate
+from reknit.study.spec.cases import CASE_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class Cell:
     runs: int
     failed: int
     of: dict[str, Estimate]
-    max_degree: int
-    paper_time_s: float | None
+    greatest: dict[str, float]
+    paper: dict[str, float]
     contracted: float | None
     without: str
 
@@ -48,11 +47,13 @@ def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
     """One cell per planner and kind of case, in the order in which they first appear."""
     grouped: dict[tuple[object, ...], list[JsonDict]] = {}
     for row in rows:
-        group = tuple(row[name] for name in GROUP)
+        group = tuple(row.get(name) for name in CASE_COLUMNS)
         grouped.setdefault((row["label"], row["planner"], *group), []).append(row)
     cells = []
     for (label, planner, *kind), members in grouped.items():
         good = [row for row in members if row["ok"]]
+        values = {name: [value(row, name) for row in good] for name in NUMBERS}
+        paper = ((name, reported_of(members[0], name)) for name in PAPER_FIGURES)
         cells.append(
             Cell(
                 label=str(label),
@@ -60,9 +61,13 @@ def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
                 group=tuple(kind),
                 runs=len(good),
                 failed=len(members) - len(good),
-                of={name: estimate(value(row, name) for row in good) for name in _MEASURES},
-                max_degree=max((int(row["max_degree"]) for row in good), default=0),
-                paper_time_s=_papers(str(planner), members[0]),
+                of={name: estimate(column) for name, column in values.items()},
+                greatest={
+                    name: max(held)
+                    for name, column in values.items()
+                    if (held := [one for one in column if one is not None])
+                },
+                paper={name: figure for name, figure in paper if figure is not None},
                 contracted=_contracted(good),
                 without=_without_contraction(good),
             )
@@ -94,53 +99,53 @@ def _without_contraction(rows: Sequence[JsonDict]) -> str:
     return f"{estimate(charged)}, R_c {share:.2f}"
 
 
-def _papers(planner: str, row: JsonDict) -> float | None:
-    if (row["layout"], row["damage"], row["dim"]) != ("uniform", "random", 2):
-        return None
-    # Replans and instances are cases that the paper does not have.
-    if row["parameters"] or row["instance"] or "replans" in (row["details"] or {}):
-        return None
-    return reported_time_s(planner, row["uavs"], row["destroyed"])
+def _shown(line: Measure) -> Callable[[Cell], str]:
+    """How a table writes what the runs of a cell say of a measure."""
 
-
-def _mean(name: str, form: str) -> Callable[[Cell], str]:
     def text(cell: Cell) -> str:
-        found = cell.of[name]
-        scale = 100 if form.endswith("%") else 1
-        text = form.replace("%", " %").format(scale * found.mean)
-        return "" if found.count == 0 else text.replace("-0.0 %", "0.0 %")
+        summary = cell.of[line.name]
+        if summary.count == 0:
+            return ""
+        if line.summary == "interval":
+            return str(summary)
+        greatest = line.summary == "greatest"
+        figure = line.scale * (cell.greatest[line.name] if greatest else summary.mean)
+        return line.form.format(figure).replace("-0.0 %", "0.0 %")
 
     return text
 
 
-_COLUMNS: dict[str, Callable[[Cell], str]] = {
-    "planner": lambda cell: cell.label,
-    "case": lambda cell: case_text(cell.group),
-    "runs": lambda cell: str(cell.runs) + (f" ({cell.failed} failed)" if cell.failed else ""),
-    "R_c": _mean("converged", "{:.2f}"),
-    "mean T_rc (s)": lambda cell: str(cell.time),
-    "paper T_rc (s)": lambda cell: "" if cell.paper_time_s is None else f"{cell.paper_time_s:g}",
-    "sd (s)": lambda cell: f"{cell.time.deviation:.2f}" if cell.runs > 1 else "",
-    "T_rc if converged (s)": lambda cell: str(cell.of["flown_time_s"]),
-    "E(d)": _mean("mean_degree", "{:.2f}"),
-    "max(d)": lambda cell: str(cell.max_degree) if cell.runs else "",
-    "bound (s)": _mean("lower_bound_s", "{:.3g}"),
-    "best known (s)": _mean("best_known_s", "{:.3g}"),
-    "over the bound": _mean("gap_to_bound", "{:.1f}%"),
-    "over the best known": _mean("over_best_known", "{:.1f}%"),
-    "contracted": lambda cell: "" if cell.contracted is None else f"{cell.contracted:.0%}",
-    "T_rc without contraction (s)": lambda cell: cell.without,
-    "replans": _mean("replans", "{:.1f}"),
-    "connected share": _mean("connected_share", "{:.2f}"),
-    "computing (s)": _mean("compute_s", "{:.3g}"),
-}
+def _papers(name: str) -> Callable[[Cell], str]:
+    return lambda cell: f"{cell.paper[name]:g}" if name in cell.paper and cell.runs else ""
+
+
+def _columns() -> dict[str, Callable[[Cell], str]]:
+    """The columns of the full table: who, on what, every measure that has a heading with the
+    paper's figure beside it, and what is known of contractions.
+    """
+    columns: dict[str, Callable[[Cell], str]] = {
+        "planner": lambda cell: cell.label,
+        "case": lambda cell: case_text(cell.group),
+        "runs": lambda cell: str(cell.runs) + (f" ({cell.failed} failed)" if cell.failed else ""),
+    }
+    for line in MEASURES.values():
+        if line.heading:
+            columns[line.heading] = _shown(line)
+            if line.name in PAPER_FIGURES:
+                columns[f"paper's {line.heading.removeprefix('mean ')}"] = _papers(line.name)
+        if line.name == "charged_time_s":
+            columns["sd (s)"] = lambda cell: f"{cell.time.deviation:.2f}" if cell.runs > 1 else ""
+            columns["paper's sd (s)"] = _papers("deviation_s")
+    columns["contracted"] = lambda cell: "" if cell.contracted is None else f"{cell.contracted:.0%}"
+    columns["T_rc without contraction (s)"] = lambda cell: cell.without
+    return columns
 
 
 def full_table(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
     """Header and rows, one row per cell; columns in which nobody has anything are left out."""
     kept = {
         name: texts
-        for name, text in _COLUMNS.items()
+        for name, text in _columns().items()
         if any(texts := [text(cell) for cell in cells])
     }
     return list(kept), [list(row) for row in zip(*kept.values(), strict=True)]
@@ -150,35 +155,62 @@ def pivot(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
     """Recovery times of planners by cases, or the other way round where that is narrower."""
     labels = list(dict.fromkeys(cell.label for cell in cells))
     groups = list(dict.fromkeys(cell.group for cell in cells))
-    found = {(cell.label, cell.group): time_text(cell) for cell in cells}
+    by_place = {(cell.label, cell.group): cell for cell in cells}
+
+    def line(name: str, places: Sequence[tuple[str, tuple[object, ...]]]) -> list[str]:
+        row = [by_place.get(place) for place in places]
+        counts = runs_text([cell for cell in row if cell is not None])
+        return [name, counts, *("" if cell is None else time_text(cell) for cell in row)]
+
     if len(groups) > 8:
-        rows = [
-            [case_text(group), *(found.get((label, group), "") for label in labels)]
-            for group in groups
-        ]
-        return ["T_rc (s)", *labels], rows
-    rows = [[label, *(found.get((label, group), "") for group in groups)] for label in labels]
-    return ["T_rc (s)", *map(case_text, groups)], rows
+        rows = [line(case_text(group), [(label, group) for label in labels]) for group in groups]
+        return ["T_rc (s)", "runs", *labels], rows
+    rows = [line(label, [(label, group) for group in groups]) for label in labels]
+    return ["T_rc (s)", "runs", *map(case_text, groups)], rows
+
+
+def runs_text(cells: Sequence[Cell]) -> str:
+    """How many runs the figures of some cells are made of: "10", or "3 to 10"."""
+    counts = [cell.runs for cell in cells] or [0]
+    least, most = min(counts), max(counts)
+    return f"{most}" if least == most else f"{least} to {most}"
 
 
 def time_text(cell: Cell) -> str:
     """A mean with its interval, the paper's in brackets, and R_c if not all reconnected."""
-    paper = "" if cell.paper_time_s is None else f" ({cell.paper_time_s:g})"
+    papers_s = cell.paper.get("charged_time_s")
+    paper = "" if papers_s is None else f" ({papers_s:g})"
     rate = "" if cell.converged == 1.0 else f", R_c {cell.converged:.2f}"
     return f"{cell.time}{paper}{rate}" if cell.runs else "failed"
 
 
 def case_text(group: tuple[object, ...]) -> str:
-    """A kind of case in a few words."""
-    uavs, destroyed, layout, damage, dim, instance = group
-    if instance:
-        return str(instance)
-    number = float(str(destroyed))
-    lost = f"{number:.0%}" if number < 1 else f"{number:.0f}"
-    extra = "".join(
-        f", {word}" for word, usual in ((layout, "uniform"), (damage, "random")) if word != usual
-    )
-    return f"N={uavs}, {lost} lost{extra}" + (", 3-D" if dim == 3 else "")
+    """A kind of case in a few words; what is usual is not said."""
+    case = dict(zip(CASE_COLUMNS, group, strict=True))
+    if case["instance"]:
+        return str(case["instance"])
+    words = [str(case["scenario_file"])] if case["scenario_file"] else []
+    if not words:
+        number = float(str(case["destroyed"]))
+        words.append(f"N={case['uavs']}")
+        words.append(f"{number:.0%} lost" if number < 1 else f"{number:.0f} lost")
+    usual = (None, "uniform", "random")
+    words += [str(case[name]) for name in ("layout", "damage") if case[name] not in usual]
+    words += ["3-D"] if case["dim"] == 3 else []
+    for name, unit in (
+        ("radio_range_m", "m range"),
+        ("max_speed_mps", "m/s"),
+        ("density_per_km2", "UAVs/km²"),
+        ("max_acceleration_mps2", "m/s² at most"),
+    ):
+        words += [f"{case[name]:g} {unit}"] if case[name] is not None else []
+    if case["demands"]:
+        demands: Mapping[str, Any] = json.loads(str(case["demands"]))
+        words += [f"{name} {wanted}" for name, wanted in demands.items()]
+    if case["strikes"]:
+        strikes = json.loads(str(case["strikes"]))
+        words.append("strikes at " + " and ".join(f"{one['time_s']:g} s" for one in strikes))
+    return ", ".join(words)
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

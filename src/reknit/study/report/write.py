@@ -13,7 +13,7 @@ from reknit.study.report import tables
 from reknit.study.report.figures import view_figure
 from reknit.study.report.findings import PAIRED_HEADER, READING, Findings, gather
 from reknit.study.spec.study import Study
-from reknit.study.store import Store
+from reknit.study.store import Store, checked_path
 from reknit.viz.picture import save_figure
 
 _STYLE = """
@@ -31,14 +31,36 @@ Pictures = Sequence[tuple[str, Path]]
 
 def write_report(
     study: Study,
-    store_path: Path,
-    folder: Path,
+    store_path: Path | str,
+    folder: Path | str,
     *,
     profile: str = "quick",
     export: bool = False,
     progress: Progress = silent,
 ) -> list[Path]:
-    """Write everything there is to say about the stored results; returns the files."""
+    """Write everything there is to say about the stored results. Runs no planner.
+
+    A study may be reported while it runs: the report is of the runs finished by then.
+
+    Parameters
+    ----------
+    study, profile
+        What was run.
+    store_path
+        Its results file.
+    folder
+        Where to write to; made if need be.
+    export
+        Write all runs as Parquet too.
+    progress
+        Called with the share done and a line of text.
+
+    Returns
+    -------
+    list of Path
+        The files: the HTML page, the Markdown summary, then the rest.
+    """
+    store_path, folder = checked_path("store_path", store_path), checked_path("folder", folder)
     found = gather(study, store_path, profile)
     output_folder(folder)
     written: list[Path] = []

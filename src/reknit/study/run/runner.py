@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from reknit.algorithms.registry import build
 from reknit.base.progress import Progress, silent
 from reknit.study.run.engines import carry_out
 from reknit.study.spec.study import Study
-from reknit.study.store import Store
+from reknit.study.store import Store, checked_path
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Summary:
 
 def run_study(
     study: Study,
-    path: Path,
+    path: Path | str,
     *,
     profile: str = "quick",
     engine: str = "joblib",
@@ -37,11 +38,32 @@ def run_study(
 ) -> Summary:
     """Run a study, or the rest of it. Killed at any moment, the next call goes on from there.
 
-    retry   run the failed ones again.
+    Parameters
+    ----------
+    study
+        What to run.
+    path
+        The results file; made if there is none.
+    profile
+        "quick" or "paper".
+    engine, workers, address
+        "joblib" or "ray"; how many runs at a time, one per core if left out; of a Ray cluster.
+    retry
+        Run the failed ones again.
+    progress
+        Called with the share done and a line of text.
+
+    Returns
+    -------
+    Summary
+        How many runs there are, were done before and now, and failed.
     """
     fault = study.fault()
     if fault is not None:
         raise fault[0]
+    path = checked_path("path", path)
+    for planner in study.planner:
+        build(planner.name, planner.parameters)  # tells of a missing library before any work
     tasks = list({task.key: task for task in study.tasks(profile)}.values())
     with Store(path, study) as store:
         done = store.done()

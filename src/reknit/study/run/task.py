@@ -6,102 +6,162 @@ import hashlib
 import json
 import sys
 import traceback
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from reknit.algorithms.registry import build
+from reknit.algorithms.registry import build, resolved
 from reknit.base.types import JsonDict
+from reknit.exact.proof.bounds import lower_bound
 from reknit.flight.flight import Flight
 from reknit.recovery.repeated import Strike, recover_repeatedly
-from reknit.recovery.runs import Run, recover
+from reknit.recovery.runs import recover
 from reknit.study.library.instances import instance
+from reknit.study.measures import RunFacts, figures_of
+from reknit.study.run.track import packed
+from reknit.swarm.files import ScenarioFile, scenario_of
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
-
-_KEPT = ["planner", "label", "uavs", "layout", "damage", "dim", "repetition", "seed", "instance"]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One planner on one scenario. Plain values, so that it can travel to another machine."""
+    """One planner on one scenario. Plain values, so that it can travel to another machine.
+
+    Parameters
+    ----------
+    planner, label, parameters, budget_s
+        The planner, and what it is called in tables.
+    repetition, seed
+        Which repetition of the case, and the seed of scenario and planner.
+    uavs, destroyed, layout, damage, dim, radio_range_m, max_speed_mps, density_per_km2
+        As of `reknit.generate`; None for its default.
+    instance
+        Name of an instance of the library, which is then the scenario.
+    scenario_file, scenario_json
+        Name and content of a scenario file, which is then the scenario.
+    demands
+        Further fields of the scenario.
+    max_acceleration_mps2
+        Inertia in flight; None neglects it.
+    strikes
+        Further losses during the recovery, as keyword arguments of `Strike`.
+    """
 
     planner: str
     label: str
     parameters: JsonDict
     budget_s: float | None
-    uavs: int
-    destroyed: int | float
-    layout: str
-    damage: str
-    dim: int
-    strikes: tuple[tuple[float, int], ...]
     repetition: int
     seed: int
+    uavs: int
+    destroyed: int | float
+    layout: str | None
+    damage: str | None
+    dim: int
     instance: str | None = None
+    scenario_file: str | None = None
+    scenario_json: str | None = None
+    radio_range_m: float | None = None
+    max_speed_mps: float | None = None
+    density_per_km2: float | None = None
+    max_acceleration_mps2: float | None = None
+    demands: JsonDict = field(default_factory=dict)
+    strikes: tuple[JsonDict, ...] = ()
 
-    @staticmethod
-    def of(row: JsonDict) -> Task:
-        """The task of a stored run, strikes aside."""
-        lost = row["destroyed"]
-        kept = {name: row[name] for name in _KEPT}
-        return Task(
-            **kept,
-            parameters=row["parameters"] or {},
-            budget_s=None,
-            destroyed=int(lost) if lost >= 1 else lost,
-            strikes=(),
-        )
-
-    @property
+    @cached_property
     def key(self) -> str:
-        """The same for the same work, whatever it is called in tables."""
-        told = asdict(self)
-        del told["label"]
+        """The same for the same work, whatever it is called in tables.
+
+        The planner counts with every parameter that it would run with and with its weights, so
+        that a stored run does not stand for one with other defaults.
+        """
+        given = {item.name: getattr(self, item.name) for item in fields(self)}
+        for name in ("label", "planner", "parameters"):
+            del given[name]
+        # What is not set does not count: a new field leaves the keys of older studies alone.
+        told = {name: value for name, value in given.items() if value not in (None, {}, ())}
+        told["planner"] = resolved(self.planner, self.parameters)
         text = json.dumps(told, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    @property
+    def identity(self) -> JsonDict:
+        """Planner, label, seed and repetition."""
+        return {
+            "label": self.label,
+            "planner": self.planner,
+            "seed": self.seed,
+            "repetition": self.repetition,
+        }
+
+    @property
+    def case(self) -> JsonDict:
+        """The properties of the scenario, one per column of `CASE_COLUMNS`; those that hold
+        several values as JSON text, None where nothing is set.
+        """
+        return {
+            "uavs": self.uavs,
+            "destroyed": self.destroyed,
+            "layout": self.layout,
+            "damage": self.damage,
+            "dim": self.dim,
+            "instance": self.instance,
+            "scenario_file": self.scenario_file,
+            "radio_range_m": self.radio_range_m,
+            "max_speed_mps": self.max_speed_mps,
+            "density_per_km2": self.density_per_km2,
+            "max_acceleration_mps2": self.max_acceleration_mps2,
+            "demands": json.dumps(self.demands, sort_keys=True) if self.demands else None,
+            "strikes": json.dumps(self.strikes) if self.strikes else None,
+        }
 
     def scenario(self) -> Scenario:
         """The swarm and its damage; the same for every planner of the study."""
         if self.instance is not None:
             return instance(self.instance).scenario()
+        if self.scenario_json is not None:
+            return scenario_of(ScenarioFile.model_validate_json(self.scenario_json))
+        named = ("layout", "damage", "radio_range_m", "max_speed_mps", "density_per_km2")
+        given = {name: getattr(self, name) for name in named if getattr(self, name) is not None}
         return generate(
             self.uavs,
             self.destroyed,
             self.seed,
-            layout=self.layout,
-            damage=self.damage,
             dim=self.dim,
             split=True,
+            **given,
+            **self.demands,
         )
 
-    def recover(self) -> Run:
-        """Plan, fly and measure."""
-        self.take_one_thread()
-        return recover(
-            self.scenario(),
-            self.planner,
-            seed=self.seed,
-            budget_s=self.budget_s,
-            **self.parameters,
-        )
 
-    def take_one_thread(self) -> None:
-        """A run has one thread, wherever it is run: several at a time do not fight over cores,
-        and sums come out the same with any number of workers and on any machine.
-        """
-        build(self.planner, self.parameters)  # loads the neural network library, if it is needed
-        torch: Any = sys.modules.get("torch")
+@contextmanager
+def _one_thread(task: Task) -> Iterator[None]:
+    """A run has one thread, wherever it is run: several at a time do not fight over cores,
+    and sums come out the same with any number of workers and on any machine.
+    """
+    build(task.planner, task.parameters)  # loads the neural network library, if it is needed
+    torch: Any = sys.modules.get("torch")
+    before = None if torch is None else torch.get_num_threads()
+    if torch is not None:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
         if torch is not None:
-            torch.set_num_threads(1)
+            torch.set_num_threads(before)
 
 
 def run_task(task: Task) -> JsonDict:
     """Do the work and return a row for the store; a failure is a row that says so."""
     row: JsonDict = {"key": task.key, "ok": True, "error": None}
     try:
-        row |= _repeated(task) if task.strikes else _single(task)
+        with _one_thread(task):
+            row |= _repeated(task) if task.strikes else _single(task)
     except Exception as error:
         return failure(task, error)
     return row
@@ -114,21 +174,27 @@ def failure(task: Task, error: Exception) -> JsonDict:
     return {"key": task.key, "ok": False, "error": told + "\n" + trace}
 
 
+def _arguments(task: Task) -> JsonDict:
+    """What `recover` and `recover_repeatedly` are given beside scenario and planner."""
+    given: JsonDict = {"seed": task.seed, "budget_s": task.budget_s, **task.parameters}
+    if task.max_acceleration_mps2 is not None:
+        given["max_acceleration_mps2"] = task.max_acceleration_mps2
+    return given
+
+
 def _single(task: Task) -> JsonDict:
-    run = task.recover()
-    scenario = run.scenario
-    metrics = run.metrics.as_dict()
+    run = recover(task.scenario(), task.planner, **_arguments(task))
     plan = run.plan
-    bound_s = None if plan is None else plan.lower_bound_s
+    bound_s = lower_bound(run.scenario).bound_s if plan is None else plan.lower_bound_s
     details: JsonDict = {} if plan is None else plan.details
+    facts = RunFacts(run.compute_s, bound_s, run.scenario.allowed_time_s)
     return {
-        **{name: metrics[name] for name in MEASURES if name in metrics},
-        "degree_distribution": metrics["degree_distribution"],
+        **run.metrics.as_dict(),
+        **figures_of(facts),
         "status": None if plan is None else plan.status.value,
-        "lower_bound_s": bound_s if bound_s is not None else _bound_s(scenario),
-        "allowed_time_s": scenario.allowed_time_s,
-        "compute_s": run.compute_s,
         "details": {**details, "subnets": _subnets(run.flight)},
+        # The maps of a report show the first repetition.
+        "track": packed(run.scenario, run.flight) if task.repetition == 0 else None,
     }
 
 
@@ -142,51 +208,22 @@ def _subnets(flight: Flight) -> list[list[float]]:
 
 def _repeated(task: Task) -> JsonDict:
     scenario = task.scenario()
-    task.take_one_thread()
-    strikes = [Strike(time_s, count) for time_s, count in task.strikes]
-    run = recover_repeatedly(
-        scenario,
-        task.planner,
-        strikes,
-        seed=task.seed,
-        budget_s=task.budget_s,
-        **task.parameters,
-    )
-    at = run.reconnected_at_s
-    last = run.phases[-1].metrics
+    strikes = [Strike(**given) for given in task.strikes]
+    run = recover_repeatedly(scenario, task.planner, strikes, **_arguments(task))
+    at_s = run.reconnected_at_s
+    first, last = run.phases[0].metrics.as_dict(), run.phases[-1].metrics.as_dict()
+    separations_m = [phase.metrics.min_separation_m for phase in run.phases]
+    facts = RunFacts(run.compute_s, None, scenario.allowed_time_s, run.replans, run.connected_share)
     return {
-        "converged": at is not None,
-        "flown_time_s": at,
-        "charged_time_s": scenario.allowed_time_s if at is None else at,
-        "mean_degree": last.mean_degree,
-        "max_degree": last.max_degree,
+        **last,
+        **{name: first[name] for name in first if name.endswith("_before")},
+        "converged": at_s is not None,
+        "flown_time_s": at_s,
+        "charged_time_s": scenario.allowed_time_s if at_s is None else at_s,
         "path_length_m": sum(phase.metrics.path_length_m for phase in run.phases),
-        "degree_distribution": last.degree_distribution,
-        "allowed_time_s": scenario.allowed_time_s,
-        "compute_s": run.compute_s,
-        "details": {"replans": run.replans, "connected_share": run.connected_share},
+        "min_separation_m": min((one for one in separations_m if one is not None), default=None),
+        # These are of one phase alone.
+        **dict.fromkeys(("planned_time_s", "step_time_s", "longest_path_m")),
+        **figures_of(facts),
+        "details": {},
     }
-
-
-MEASURES = (
-    "converged",
-    "planned_time_s",
-    "flown_time_s",
-    "step_time_s",
-    "charged_time_s",
-    "mean_degree",
-    "max_degree",
-    "path_length_m",
-    "longest_path_m",
-    "coverage_before",
-    "coverage_after",
-    "min_separation_m",
-    "subnets_before",
-    "subnets_after",
-)
-
-
-def _bound_s(scenario: Scenario) -> float:
-    from reknit.exact.proof.bounds import lower_bound
-
-    return lower_bound(scenario).bound_s

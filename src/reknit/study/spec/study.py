@@ -12,17 +12,20 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError
 
 from reknit.algorithms.registry import build
-from reknit.base.errors import ReknitError, UnknownName, UnreadableFile
+from reknit.base.errors import MissingExtra, ReknitError, UnknownName, UnreadableFile
 from reknit.base.files import first_fault, read_text
 from reknit.study.library.instances import instances
 from reknit.study.run.task import Task
-from reknit.study.spec.parts import CaseSpec, Count, Model, PlannerSpec, ProfileSpec, ViewSpec, each
+from reknit.study.spec.base import Count, SpecPart
+from reknit.study.spec.cases import CaseSpec
+from reknit.study.spec.profiles import PlannerSpec, ProfileSpec
 from reknit.study.spec.toml_lines import line_of
+from reknit.study.spec.views import ROW_COLUMNS, ViewSpec
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.generate import LAYOUTS
 
@@ -30,20 +33,28 @@ PROFILES = ("quick", "paper")
 BUILT_IN_FOLDER = Path(__file__).parent.parent / "builtin"
 
 
-class Study(Model):
+MAX_SEED = 2**62
+"""So that seed + repetition fits the 64 bits of a results file's column."""
+
+Place = tuple[int | str, ...]
+"""Where something stands in a study: keys and numbers, such as ("planner", 1, "name")."""
+
+
+class Study(SpecPart):
     """An experiment: planners x cases x repetitions, and how to report it."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
     title: str = ""
     about: str = ""
     differences: str = ""
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED, strict=True)] = 0
     repetitions: Count = 50
     planner: Annotated[list[PlannerSpec], Field(min_length=1)]
     case: Annotated[list[CaseSpec], Field(min_length=1)]
     view: list[ViewSpec] = Field(default_factory=list)
     profile: dict[Literal["quick", "paper"], ProfileSpec] = Field(default_factory=dict)
     _called: str = PrivateAttr("")
+    _folder: Path = PrivateAttr(Path())
 
     @property
     def called(self) -> str:
@@ -54,9 +65,11 @@ class Study(Model):
         """Identifies what can be run: labels, titles and views do not count, nor which part of
         the runs a profile asks for.
         """
-        told = self.model_dump(mode="json", include={"name", "seed", "planner", "case"})
+        told = self.model_dump(
+            mode="json", include={"name", "seed", "planner", "case"}, exclude_defaults=True
+        )
         for planner in told["planner"]:
-            planner.pop("label")
+            planner.pop("label", None)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
     def tasks(self, profile: str = "paper") -> list[Task]:
@@ -74,60 +87,78 @@ class Study(Model):
             fewer = (one.repetitions for one in limits.fewer if one.covers(label, uavs))
             return min(most, *fewer, most)
 
+        kinds = [kind for case in self.case for kind in case.kinds(self._folder)]
         return [
             Task(
                 planner=planner.name,
                 label=planner.shown,
                 parameters=planner.parameters,
                 budget_s=planner.budget_s,
-                strikes=tuple(case.strikes),
                 repetition=repetition,
                 seed=self.seed + repetition,
                 **kind,
             )
             for repetition in range(most)
-            for case in self.case
-            for kind in case.kinds()
+            for kind in kinds
             if limits.max_uavs is None or kind["uavs"] <= limits.max_uavs
             if limits.destroyed is None or kind["destroyed"] in limits.destroyed
             for planner in self.planner
             if repetition < repetitions(planner.shown, kind["uavs"])
         ]
 
-    def fault(self) -> tuple[ReknitError, tuple[int | str, ...]] | None:
-        """What is wrong with a name in it, and where: planners and their parameters, layouts,
-        damages, families and labels must exist.
+    def fault(self) -> tuple[ReknitError, Place] | None:
+        """What is wrong with it beyond its form, and where: planners and their parameters,
+        layouts, damages, families, demands, labels, axes and filters must exist.
         """
         for number, planner in enumerate(self.planner):
             try:
                 build(planner.name, planner.parameters)
+            except MissingExtra:
+                continue  # a study may be listed without the libraries that run it
             except ReknitError as error:
-                return error, ("planner", number, "name")
+                key = "name" if isinstance(error, UnknownName) else "parameters"
+                return error, ("planner", number, key)
         for field, value, known, where in self._names():
             if value not in known:
                 return UnknownName(field, value, known), where
-        return None
+        for number, case in enumerate(self.case):
+            key = "demands"
+            try:
+                case.check_demands()
+                key = "scenarios"
+                list(case.kinds(self._folder))
+            except ReknitError as error:
+                return error, ("case", number, key)
+        return self._fault_of_views()
 
-    def _names(self) -> Iterator[tuple[str, str, Sequence[str], tuple[int | str, ...]]]:
+    def _names(self) -> Iterator[tuple[str, str, Sequence[str], Place]]:
         """(what it is, name, names there are, where) of everything that is named."""
-        families = sorted({one.family for one in instances().values()})
+        families = sorted({named.family for named in instances().values()})
         known = {"families": families, "layout": LAYOUTS, "damage": tuple(DAMAGE_MODELS)}
         for number, case in enumerate(self.case):
             for field, names in known.items():
-                for value in each(getattr(case, field)):
+                for value in getattr(case, field):
                     yield field, value, names, ("case", number, field)
         labels = [planner.shown for planner in self.planner]
         for profile, limits in self.profile.items():
+            place: Place = ("profile", profile)
             for value in limits.planners or []:
-                yield "planner", value, labels, ("profile", profile, "planners")
+                yield "planner", value, labels, (*place, "planners")
             for number, fewer in enumerate(limits.fewer):
                 for value in fewer.planners:
-                    yield (
-                        "planner",
-                        value,
-                        labels,
-                        ("profile", profile, "fewer", number, "planners"),
-                    )
+                    yield "planner", value, labels, (*place, "fewer", number, "planners")
+
+    def _fault_of_views(self) -> tuple[ReknitError, Place] | None:
+        parameters = sorted({name for planner in self.planner for name in planner.parameters})
+        values: dict[str, set[Any]] = {name: set() for name in ROW_COLUMNS}
+        for task in self.tasks():
+            for name, value in {**task.identity, **task.case}.items():
+                values[name].add(value)
+        for number, view in enumerate(self.view):
+            fault = view.fault(parameters, values)
+            if fault is not None:
+                return fault[0], ("view", number, fault[1])
+        return None
 
     def with_planners(self, names: list[str]) -> Study:
         """The same study with these planners instead, under a name of its own."""
@@ -141,6 +172,7 @@ class Study(Model):
         # The prose is about the study's own planners.
         study = self.model_copy(update={**other, "differences": ""})
         study._called = f"{self.called} --planner {','.join(names)}"
+        study._folder = self._folder
         return study
 
 
@@ -154,12 +186,16 @@ def load_study(name: str | Path) -> Study:
         path = BUILT_IN_FOLDER / f"{name}.toml"
     text = read_text(path)
     try:
-        study = Study.model_validate(tomllib.loads(text))
+        data = tomllib.loads(text)
+        study = Study.model_validate(data)
     except tomllib.TOMLDecodeError as error:
         raise UnreadableFile(f"{path}: {error}") from None
     except ValidationError as error:
         place, wrong = first_fault(error)
+        named = ".".join(map(str, place))
+        wrong = wrong.replace(named, ".".join(map(str, _written(place, data))), 1)
         raise UnreadableFile(f"{path}: line {line_of(text, place)}: {wrong}") from None
+    study._folder = path.parent
     fault = study.fault()
     if fault is not None:
         told, where = fault
@@ -167,6 +203,18 @@ def load_study(name: str | Path) -> Study:
     if Path(name).suffix == ".toml":
         study._called = path.name
     return study
+
+
+def _written(place: Place, data: Any) -> Place:
+    """The part of a place that the text itself has: a single value is the item of no list."""
+    for depth, key in enumerate(place):
+        if not isinstance(data, (dict, list)):
+            return place[:depth]
+        try:
+            data = data[key]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            return place[: depth + 1]
+    return place
 
 
 def built_in_studies() -> list[str]:

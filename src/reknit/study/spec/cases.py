@@ -1,0 +1,194 @@
+"""`CaseSpec`: the scenarios of a study, as a grid, from files or from the instance library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, dataclass, fields
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic_core import PydanticCustomError
+
+from reknit.base.errors import InvalidScenario, UnknownName
+from reknit.base.types import JsonDict
+from reknit.recovery.repeated import Strike
+from reknit.study.library.instances import instances
+from reknit.study.spec.base import AboveZero, OneOrMore, SpecPart, Uavs, as_list
+from reknit.swarm.demands import demand_fields
+from reknit.swarm.files import load_scenario, scenario_file
+from reknit.swarm.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class CaseColumn:
+    """A property of a case: its type in the results file and its name at an axis."""
+
+    kind: type
+    axis: str
+
+
+CASE_COLUMNS = {
+    "uavs": CaseColumn(int, "swarm size $N$"),
+    "destroyed": CaseColumn(float, "destroyed UAVs $N_D$"),
+    "layout": CaseColumn(str, "layout"),
+    "damage": CaseColumn(str, "damage"),
+    "dim": CaseColumn(int, "dimensions"),
+    "instance": CaseColumn(str, "instance"),
+    "scenario_file": CaseColumn(str, "scenario"),
+    "radio_range_m": CaseColumn(float, "radio range $d_{tr}$ (m)"),
+    "max_speed_mps": CaseColumn(float, "speed limit $v_{max}$ (m/s)"),
+    "density_per_km2": CaseColumn(float, "UAVs per km$^2$"),
+    "max_acceleration_mps2": CaseColumn(float, "acceleration limit (m/s$^2$)"),
+    "demands": CaseColumn(str, "demands"),
+    "strikes": CaseColumn(str, "strikes"),
+}
+"""What tells one kind of case from another, in the order of the results file's columns."""
+
+
+def _lost(value: Any) -> int | float:
+    """A number of UAVs or a ratio below 1, as `generate` takes it."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    is_ratio = isinstance(value, float) and value < 1
+    if not (is_whole or is_ratio) or not math.isfinite(value) or value < 0:
+        raise PydanticCustomError("lost", "allowed: a whole number, or a ratio below 1")
+    lost: int | float = value
+    return lost
+
+
+def _strike(value: Any) -> JsonDict:
+    """A further loss as keyword arguments of `Strike`; ``[seconds, UAVs]`` is short for two."""
+    allowed = {item.name: item.default is MISSING for item in fields(Strike)}
+    given = dict(zip(("time_s", "count"), value, strict=False)) if _is_pair(value) else value
+    if not isinstance(given, dict) or not set(given) <= set(allowed) or "time_s" not in given:
+        keys = ", ".join(allowed)
+        raise PydanticCustomError("strike", f"allowed: [seconds, UAVs] or a table of {keys}")
+    try:
+        Strike(**given)
+    except (TypeError, ValueError) as error:
+        raise PydanticCustomError("strike", "{told}", {"told": str(error)}) from None
+    return given
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2
+
+
+Lost = Annotated[int | float, PlainValidator(_lost)]
+StrikeFields = Annotated[JsonDict, PlainValidator(_strike)]
+
+
+class CaseSpec(SpecPart):
+    """A grid of scenarios; a list stands for each of its values.
+
+    Parameters
+    ----------
+    uavs, destroyed, layout, damage, dim, radio_range_m, max_speed_mps, density_per_km2
+        As of `reknit.generate`, with its defaults.
+    demands
+        Fields of `reknit.Scenario` that ask for more than links, such as ``connectivity``.
+    max_acceleration_mps2
+        Inertia in flight; neglected if left out.
+    strikes
+        Further losses during the recovery: ``[seconds, UAVs]``, or tables with the fields of
+        `reknit.Strike`.
+    families
+        Instances of the library instead of the grid.
+    scenarios
+        Scenario files instead of the grid, relative to the study's own file.
+    """
+
+    uavs: Annotated[list[Uavs], *OneOrMore] = Field(default_factory=lambda: [200])
+    destroyed: Annotated[list[Lost], *OneOrMore] = Field(default_factory=lambda: [0.5])
+    layout: Annotated[list[str], *OneOrMore] = Field(default_factory=lambda: ["uniform"])
+    damage: Annotated[list[str], *OneOrMore] = Field(default_factory=lambda: ["random"])
+    dim: Literal[2, 3] = 2
+    radio_range_m: Annotated[list[AboveZero], *OneOrMore] | None = None
+    max_speed_mps: Annotated[list[AboveZero], *OneOrMore] | None = None
+    density_per_km2: Annotated[list[AboveZero], *OneOrMore] | None = None
+    max_acceleration_mps2: AboveZero | None = None
+    demands: JsonDict = Field(default_factory=dict)
+    strikes: list[StrikeFields] = Field(default_factory=list)
+    families: list[str] = Field(default_factory=list)
+    scenarios: Annotated[list[str], BeforeValidator(as_list)] = Field(default_factory=list)
+
+    def kinds(self, folder: Path) -> Iterator[JsonDict]:
+        """The scenarios, as fields of a `Task`.
+
+        Parameters
+        ----------
+        folder
+            Where the names of scenario files count from.
+        """
+        for kind in self._scenarios(folder):
+            yield {
+                **kind,
+                "max_acceleration_mps2": self.max_acceleration_mps2,
+                "demands": self.demands,
+                "strikes": tuple(self.strikes),
+            }
+
+    def _scenarios(self, folder: Path) -> Iterator[JsonDict]:
+        if self.families:
+            for named in instances().values():
+                if named.family in self.families:
+                    recipe = named.recipe
+                    yield {
+                        "instance": named.name,
+                        "uavs": recipe["uavs"],
+                        "destroyed": recipe["destroyed"],
+                        "layout": recipe.get("layout", "uniform"),
+                        "damage": recipe.get("damage", "random"),
+                        "dim": recipe.get("dim", 2),
+                    }
+        elif self.scenarios:
+            for name in self.scenarios:
+                yield self._from_file(folder, name)
+        else:
+            axes: list[Sequence[Any]] = [getattr(self, name) or [None] for name in GRID]
+            for values in product(*axes):
+                yield {**dict(zip(GRID, values, strict=True)), "dim": self.dim}
+
+    def _from_file(self, folder: Path, name: str) -> JsonDict:
+        changed = {
+            field: values[0]
+            for field, values in (
+                ("radio_range_m", self.radio_range_m),
+                ("max_speed_mps", self.max_speed_mps),
+            )
+            if values
+        }
+        scenario = load_scenario(folder / name, **changed, **self.demands)
+        return {
+            "scenario_file": name,
+            "scenario_json": scenario_file(scenario).model_dump_json(),
+            "uavs": scenario.uavs,
+            "destroyed": len(scenario.destroyed),
+            "layout": None,
+            "damage": None,
+            "dim": scenario.dim,
+            **changed,
+        }
+
+    def check_demands(self) -> None:
+        """Raise if a demand is none, or has a value that no scenario can have."""
+        known = tuple(demand_fields())
+        for name in self.demands:
+            if name not in known:
+                raise UnknownName("demand", name, known)
+        if self.demands and not (self.families or self.scenarios):
+            # A line of as many UAVs as the smallest swarm: only the demands can be at fault.
+            row = [[float(place), 0.0, 0.0][: self.dim] for place in range(min(self.uavs))]
+            range_m = min(self.radio_range_m) if self.radio_range_m else None
+            Scenario(row, (), range_m, **self.demands)
+        if self.demands and self.families:
+            raise InvalidScenario("demands", self.demands, "none with families: those are frozen")
+
+
+GRID = (
+    *("uavs", "destroyed", "layout", "damage"),
+    *("radio_range_m", "max_speed_mps", "density_per_km2"),
+)
+"""The axes of a grid; the last three may be left at the generator's defaults."""

@@ -1,0 +1,59 @@
+"""Who takes part in a study, and how much of it a profile asks for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from reknit.study.spec.base import Count, SpecPart, Uavs
+
+
+class PlannerSpec(SpecPart):
+    """A planner of a study.
+
+    Parameters
+    ----------
+    name
+        As of `reknit.planners`, combined by plus signs.
+    label
+        What it is called in tables; its name if left out.
+    parameters
+        Its own; each left out has its default.
+    budget_s
+        Seconds that a plan may take; no limit if left out.
+    """
+
+    name: str
+    label: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    budget_s: Annotated[float, Field(ge=0)] | None = None
+
+    @property
+    def shown(self) -> str:
+        """The label, or the name if there is none."""
+        return self.label or self.name
+
+
+class FewerSpec(SpecPart):
+    """Fewer repetitions of costly runs: those of some planners (of all, if none is named) on
+    swarms of at least so many UAVs. None at all for 0.
+    """
+
+    repetitions: Annotated[int, Field(ge=0, strict=True)]
+    planners: list[str] = Field(default_factory=list)
+    from_uavs: Uavs = 2
+
+    def covers(self, label: str, uavs: int) -> bool:
+        """Whether it holds for a planner on a swarm of this size."""
+        return uavs >= self.from_uavs and (not self.planners or label in self.planners)
+
+
+class ProfileSpec(SpecPart):
+    """What a profile changes: fewer repetitions, smaller swarms, fewer planners."""
+
+    repetitions: Count | None = None
+    max_uavs: Uavs | None = None
+    destroyed: list[int | float] | None = None
+    planners: list[str] | None = None
+    fewer: list[FewerSpec] = Field(default_factory=list)

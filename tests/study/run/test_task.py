@@ -1,0 +1,70 @@
+"""A run's key, and what is kept of its flight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import reknit
+from reknit.algorithms.steering.hero import Hero
+from reknit.base.types import FloatArray
+from reknit.study.run import task as task_module
+from reknit.study.run.track import packed, unpacked
+from tests.study.test_measures import TASK
+
+
+def test_the_key_is_the_work_not_its_name() -> None:
+    """A label does not count; a default that is spelt out is the same work."""
+    assert replace(TASK, label="other").key == TASK.key
+    hero = replace(TASK, planner="hero")
+    assert replace(hero, parameters={"weight": Hero().weight}).key == hero.key
+    assert replace(hero, parameters={"weight": 1.0}).key != hero.key
+    for change in ({"seed": 4}, {"budget_s": 1.0}, {"demands": {"connectivity": 2}}):
+        assert replace(TASK, **change).key != TASK.key
+
+
+def test_a_changed_default_is_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When a planner's default changes, runs stored with the old one do not stand for it."""
+    hero = replace(TASK, planner="hero")
+    before = hero.key
+    monkeypatch.setattr(Hero.__init__, "__defaults__", (0.123,) + Hero.__init__.__defaults__[1:])  # type: ignore[index]
+    assert replace(hero).key != before
+
+
+def test_other_weights_are_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fingerprint of the weights, as the registry tells it, is part of the key."""
+    facts = {"planner": "sidr", "parameters": {}, "weights": "abc"}
+    monkeypatch.setattr(task_module, "resolved", lambda *_: facts)
+    one = replace(TASK).key
+    monkeypatch.setattr(task_module, "resolved", lambda *_: {**facts, "weights": "abd"})
+    assert replace(TASK).key != one
+
+
+@pytest.mark.parametrize("planner", ["contraction", "hero"])
+def test_a_track_is_small_and_shows_the_flight(planner: str) -> None:
+    """Straight flights keep two instants, curved ones as many as stay within a metre; the last
+    is exact to the bit, so that links at the limit of the range are drawn.
+    """
+    scenario = reknit.generate(60, 30, seed=5, split=True)
+    run = reknit.recover(scenario, planner)
+    track = packed(scenario, run.flight)
+    assert track is not None
+    assert len(track) < 40_000
+    drawn, flight = unpacked(track)
+    assert np.array_equal(drawn.positions, scenario.positions)
+    assert np.array_equal(flight.positions[-1], run.flight.positions[-1])
+    assert (len(flight.times_s) == 2) == (planner == "contraction")
+    for k in range(len(scenario.survivors)):
+        kept = flight.positions[:, k]
+        for point in run.flight.positions[:, k]:
+            assert _distance_m(point, kept) < 1.01
+
+
+def _distance_m(point: FloatArray, line: FloatArray) -> float:
+    """From a point to a polyline, by sampling it every thousandth of a piece."""
+    shares = np.linspace(0.0, 1.0, 1001)[:, None]
+    pieces = [a + shares * (b - a) for a, b in pairwise(line)]
+    return float(np.linalg.norm(np.concatenate(pieces) - point, axis=1).min())
