@@ -1,228 +1,130 @@
-"""The part of the checker that goes through a certificate's cases.
+"""What a certificate proves: every kind of proof it holds, evaluated from raw positions.
 
-No solver, nothing shared with the planners, and rounding counts against the claim: candidates
-are taken a hair too generously and every bound a hair too low.
+No solver and nothing shared with the planners but the certificate's format; rounding counts
+against the claim.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
-
 from reknit.base.errors import InvalidProof
-from reknit.base.types import FloatArray, IntArray
-from reknit.plans.certificate import CUT, Certificate, Clash
+from reknit.plans.certificate import Certificate
+from reknit.plans.checker.cases import Candidates, Walk, check_cuts
+from reknit.plans.checker.duality import Clashes
+from reknit.plans.checker.rounding import (
+    ABSOLUTE_M,
+    RELATIVE_BITS,
+    lengthened,
+    quotient_down,
+    root_up,
+    whole,
+)
+from reknit.plans.checker.survivors import Survivors, whole_numbers
 
 if TYPE_CHECKING:
     from reknit.swarm.scenario import Scenario
 
-_SAFE = 1e-12
-_EPS = 2.0**-52
-_ROWS_AT_ONCE = 512
-_LINKS_AT_ONCE = 2_000_000
 
-_Link = tuple[int, int]
+@dataclass(frozen=True)
+class Proved:
+    """What was found in a certificate.
+
+    Attributes
+    ----------
+    bound_s
+        No plan for the scenario is faster, seconds.
+    cases, clashes, vectors
+        Rows of the tree of cases, clashes that it rests on, and vectors in them.
+    exact
+        How many inequalities were evaluated in whole numbers because float64 left a doubt.
+    """
+
+    bound_s: float
+    cases: int = 0
+    clashes: int = 0
+    vectors: int = 0
+    exact: int = 0
+
+
+def prove(certificate: Certificate, scenario: Scenario) -> Proved:
+    """Evaluate a certificate; `InvalidProof` if it contradicts itself or the scenario.
+
+    Parameters
+    ----------
+    certificate
+        What is to be checked; its `bound_s` is the claim.
+    scenario
+        Where it is said to hold.
+
+    Returns
+    -------
+    Proved
+        With the bound that is really proved, which may be below the claim.
+    """
+    claim_s = _number("bound_s", certificate.bound_s)
+    by_cases = _prove_cases(certificate, scenario, claim_s)
+    parting_s = _parting_s(certificate, scenario)
+    if parting_s > by_cases.bound_s:
+        return Proved(parting_s)
+    return by_cases
 
 
 def certified_bound_s(certificate: Certificate, scenario: Scenario) -> float:
-    """The bound that a certificate really proves, from raw positions."""
-    return max(_cases_s(certificate, scenario), _parting_s(certificate, scenario))
+    """The bound that a certificate really proves, seconds."""
+    return prove(certificate, scenario).bound_s
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (float, int)):
+        raise InvalidProof(f"the certificate's {name} is {value!r}; allowed: a number")
+    if not (math.isfinite(value) and value >= 0):
+        raise InvalidProof(f"the certificate's {name} is {value!r}; allowed: finite, at least 0")
+    return float(value)
+
+
+def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -> Proved:
+    cases = whole_numbers("cases", certificate.cases, 2)
+    if len(cases) == 0:
+        return Proved(0.0)
+    trial_s = _number("trial_s", certificate.trial_s)
+    if trial_s == 0.0:
+        return Proved(0.0)
+    swarm = Survivors.of(scenario, certificate.lost)
+    clashes = Clashes(swarm, certificate.clashes)
+    walk = Walk(cases, swarm, clashes.links)
+    bound_s = trial_s
+    for number in sorted(walk.clashes):
+        bound_s = min(bound_s, clashes.time_s(number, min(claim_s, trial_s)))
+        if bound_s < claim_s:
+            break  # the claim has failed; the cuts need not be looked at
+    check_cuts(walk, Candidates(swarm, walk.asked, trial_s))
+    vectors = sum(len(clashes.links[number]) for number in walk.clashes)
+    return Proved(bound_s, len(cases), len(walk.clashes), vectors, clashes.exact)
 
 
 def _parting_s(certificate: Certificate, scenario: Scenario) -> float:
+    """Two survivors closer than the separation: ``(s - |p_i - p_j|) / (v_i + v_j)``."""
     if certificate.apart is None:
         return 0.0
-    swarm = _Swarm(scenario, None)
-    swarm.check_link(certificate.apart)
-    i, j = certificate.apart
-    distance_m = swarm.distance_m(np.asarray([i]), np.asarray([j]))[0]
-    speed_mps = swarm.speeds[i] + swarm.speeds[j]
-    lack_m = scenario.min_separation_m * (1.0 - _SAFE) - distance_m * (1.0 + _SAFE)
-    return max(0.0, float(lack_m / speed_mps)) * (1.0 - _SAFE) if speed_mps > 0.0 else 0.0
-
-
-def _cases_s(certificate: Certificate, scenario: Scenario) -> float:
-    trial_s = certificate.trial_s
-    cases = np.asarray(certificate.cases)
-    if len(cases) == 0:
+    pair = certificate.apart
+    swarm = Survivors.of(scenario)
+    if not (
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and all(isinstance(row, int) and not isinstance(row, bool) for row in pair)
+        and 0 <= pair[0] < pair[1] < swarm.count
+    ):
+        raise InvalidProof(f"the certificate names the pair {pair!r}, which cannot be")
+    i, j = pair
+    delta = [whole(a) - whole(b) for a, b in zip(swarm.start[i], swarm.start[j], strict=True)]
+    distance = root_up(sum(x * x for x in delta))
+    # Two targets may be closer by rounding, and each flight longer.
+    wanted = whole(scenario.min_separation_m)
+    wanted -= (wanted >> RELATIVE_BITS) + 1 + 3 * ABSOLUTE_M
+    speed = whole(swarm.speeds[i]) + whole(swarm.speeds[j])
+    if speed == 0:
         return 0.0
-    if not (np.isfinite(trial_s) and trial_s > 0):
-        raise InvalidProof(f"the certificate's trial_s is {trial_s!r}; it must be above 0")
-    if cases.ndim != 2 or cases.shape[1] != 2 or not np.issubdtype(cases.dtype, np.integer):
-        raise InvalidProof("the certificate's cases are not rows of two whole numbers")
-    swarm = _Swarm(scenario, certificate.lost)
-    times_s = [swarm.clash_time_s(clash) for clash in certificate.clashes]
-    held = [{(int(i), int(j)) for i, j in clash.links} for clash in certificate.clashes]
-    decided = {(int(i), int(j)) for i, j in cases if i >= 0}
-    for link in decided:
-        swarm.check_link(link)
-    graph = _Contracted(swarm, decided, trial_s)
-    proved_s = trial_s * (1.0 - _SAFE)
-    for end, used, unused in _walk(cases):
-        if end == CUT:
-            if graph.is_connected_without(unused):
-                raise InvalidProof("the certificate claims a cut where the candidates connect")
-        elif not 0 <= end < len(times_s):
-            raise InvalidProof(f"the certificate refers to clash {end}, which it does not have")
-        elif not held[end] <= used:
-            raise InvalidProof(f"the certificate uses clash {end} where not all its links hold")
-        else:
-            proved_s = min(proved_s, times_s[end])
-    return max(0.0, proved_s)
-
-
-def _walk(cases: IntArray) -> list[tuple[int, set[_Link], set[_Link]]]:
-    """Every end of the tree: what it refers to, the links used and the links not used there."""
-    ends = []
-    path: list[tuple[_Link, bool]] = []
-    complete = False
-    for i, j in cases.tolist():
-        if complete:
-            raise InvalidProof("the certificate's cases go on after the last one")
-        if i >= 0:
-            path.append(((i, j), True))
-            continue
-        used = {link for link, is_used in path if is_used}
-        unused = {link for link, is_used in path if not is_used}
-        ends.append((j, used, unused))
-        while path and not path[-1][1]:
-            path.pop()
-        if path:
-            path[-1] = (path[-1][0], False)
-        else:
-            complete = True
-    if not complete:
-        raise InvalidProof("the certificate's cases stop before all are covered")
-    return ends
-
-
-class _Swarm:
-    """The survivors as the proof sees them, straight from the scenario's arrays."""
-
-    def __init__(self, scenario: Scenario, lost: int | None) -> None:
-        alive = np.setdiff1d(np.arange(len(scenario.positions)), np.asarray(scenario.destroyed))
-        self.start = np.asarray(scenario.positions)[alive]
-        speeds = np.asarray(scenario.max_speed_mps)[alive]
-        self.speeds = np.where(np.isin(alive, np.asarray(scenario.anchors)), 0.0, speeds)
-        self.range_m = scenario.planning_range_m
-        self.lost = lost
-        if lost is None:
-            return
-        if scenario.connectivity < 2 or len(alive) < 3:
-            raise InvalidProof("the certificate supposes a loss that the scenario does not")
-        if not 0 <= lost < len(alive):
-            raise InvalidProof(
-                f"the certificate supposes the loss of survivor {lost}; there is none"
-            )
-
-    def check_link(self, link: _Link) -> None:
-        i, j = link
-        if not 0 <= i < j < len(self.start):
-            raise InvalidProof(f"the certificate names the link {link}, which cannot be")
-        if self.lost in link:
-            raise InvalidProof(f"the certificate uses survivor {self.lost}, which it supposes lost")
-
-    def distance_m(self, one: IntArray, two: IntArray) -> FloatArray:
-        delta = self.start[one] - self.start[two]
-        return np.asarray(np.sqrt((delta * delta).sum(axis=1)))
-
-    def clash_time_s(self, clash: Clash) -> float:
-        """What weak duality proves, less what rounding may have added."""
-        links, forces = np.asarray(clash.links), np.asarray(clash.forces)
-        if links.ndim != 2 or links.shape[1] != 2 or len(links) == 0:
-            raise InvalidProof("a clash of the certificate has no list of links")
-        if forces.shape != (len(links), self.start.shape[1]) or not np.isfinite(forces).all():
-            raise InvalidProof("a clash of the certificate lacks a finite vector for every link")
-        named = [(int(i), int(j)) for i, j in links]
-        for link in named:
-            self.check_link(link)
-        if len(set(named)) < len(named):
-            raise InvalidProof("a clash of the certificate names a link twice")
-        one, two = links[:, 0], links[:, 1]
-        size = np.sqrt((forces * forces).sum(axis=1))
-        if not size.any():
-            return 0.0
-        forces, size = forces / size.max(), size / size.max()
-        pull = (forces * (self.start[one] - self.start[two])).sum() - self.range_m * size.sum()
-        scale = (size * (self.distance_m(one, two) + self.range_m)).sum()
-        pull -= (len(links) + 16) * _EPS * scale
-        balance = np.zeros_like(self.start)
-        np.add.at(balance, one, forces)
-        np.subtract.at(balance, two, forces)
-        give = (self.speeds * np.sqrt((balance * balance).sum(axis=1))).sum()
-        give = give * (1.0 + _SAFE) + (len(links) + 16) * _EPS * self.speeds.max() * size.sum()
-        if pull <= 0.0:
-            return 0.0
-        return float(pull / give) if give > 0.0 else float(np.finfo(np.float64).max)
-
-
-def _merge(piece: IntArray, links: list[tuple[IntArray, IntArray]]) -> IntArray:
-    """The pieces when these links are added."""
-    if not links:
-        return piece
-    one, two = (np.concatenate(ends) for ends in zip(*links, strict=True))
-    count = len(piece)
-    graph = coo_array((np.ones(len(one)), (piece[one], piece[two])), shape=(count, count))
-    return np.asarray(connected_components(graph, directed=False)[1].astype(np.int64)[piece])
-
-
-class _Contracted:
-    """The candidate links at the trial time; what no case decides is merged once."""
-
-    def __init__(self, swarm: _Swarm, decided: set[_Link], trial_s: float) -> None:
-        count = len(swarm.start)
-        key = np.asarray(sorted(i * count + j for i, j in decided), dtype=np.int64)
-        tree = cKDTree(swarm.start)
-        reach_m = swarm.range_m + 2.0 * float(swarm.speeds.max()) * trial_s
-        piece: IntArray = np.arange(count)
-        present: set[_Link] = set()
-        merged: list[tuple[IntArray, IntArray]] = []
-        for first in range(0, count, _ROWS_AT_ONCE):
-            block = np.arange(first, min(first + _ROWS_AT_ONCE, count))
-            near = cKDTree(swarm.start[block]).sparse_distance_matrix(
-                tree, reach_m * (1.0 + 1e-9), output_type="coo_matrix"
-            )
-            one, two = block[near.row], near.col.astype(np.int64)
-            keep = one < two
-            if swarm.lost is not None:
-                keep &= (one != swarm.lost) & (two != swarm.lost)
-            one, two = one[keep], two[keep]
-            limit_m = swarm.range_m + (swarm.speeds[one] + swarm.speeds[two]) * trial_s
-            keep = swarm.distance_m(one, two) <= limit_m * (1.0 + _SAFE)
-            one, two = one[keep], two[keep]
-            asked = np.isin(one * count + two, key)
-            present.update(zip(one[asked].tolist(), two[asked].tolist(), strict=True))
-            merged.append((one[~asked], two[~asked]))
-            if sum(len(part[0]) for part in merged) > _LINKS_AT_ONCE:
-                piece, merged = _merge(piece, merged), []
-        piece = _merge(piece, merged)
-        counted = np.ones(count, dtype=bool)
-        if swarm.lost is not None:
-            counted[swarm.lost] = False
-        names = {int(name): k for k, name in enumerate(np.unique(piece[counted]))}
-        self._pieces = len(names)
-        self._links = {
-            (i, j): (names[int(piece[i])], names[int(piece[j])]) for i, j in sorted(present)
-        }
-
-    def is_connected_without(self, unused: set[_Link]) -> bool:
-        """Whether the candidates but these connect the survivors."""
-        root = list(range(self._pieces))
-        left = self._pieces
-        for link, (a, b) in self._links.items():
-            if link in unused:
-                continue
-            while root[a] != a:
-                root[a] = root[root[a]]
-                a = root[a]
-            while root[b] != b:
-                root[b] = root[root[b]]
-                b = root[b]
-            if a != b:
-                root[a] = b
-                left -= 1
-        return left == 1
+    return quotient_down(wanted - distance, lengthened(speed))

@@ -1,0 +1,190 @@
+"""Connected pieces of many points in near-linear time, without a list of all links.
+
+Every link that is used was tested by the rule that defines it; the k-d tree only proposes pairs, a
+hair beyond the reach. First links within small cells and to the nearest few neighbours. What
+those can miss is a link between two points that both have more neighbours within reach than were
+looked at; such points are searched further, until no two pieces can be joined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from reknit.base.types import BoolArray, FloatArray, IntArray
+
+_SLACK = 1.0 + 1e-9
+"""Beyond the reach, against the tree's own rounding."""
+
+_NEAREST = 8
+_PAIRS_AT_ONCE = 4_000_000
+_SAMPLED = 64
+_FEW_PAIRS = 20_000_000
+"""With fewer pairs than this (by a sample) the search is done in full at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkRule:
+    """Which points are linked: ``|p_i - p_j| <= (range + (v_i + v_j) t) (1 + hair)`` in float64.
+
+    Attributes
+    ----------
+    points
+        (n, dim) metres.
+    range_m
+        The length of a link without any movement.
+    speeds, time_s, hair
+        Metres per second, seconds; with the defaults the plain rule ``|p_i - p_j| <= range_m``.
+    """
+
+    points: FloatArray
+    range_m: float
+    speeds: FloatArray | None = None
+    time_s: float = 0.0
+    hair: float = 0.0
+
+    def distance_m(self, one: IntArray, two: IntArray) -> FloatArray:
+        """``sqrt(dx*dx + dy*dy [+ dz*dz])`` of pairs, in float64."""
+        a, b = self.points[one], self.points[two]
+        square = (a[:, 0] - b[:, 0]) * (a[:, 0] - b[:, 0])
+        for axis in range(1, a.shape[1]):
+            square = square + (a[:, axis] - b[:, axis]) * (a[:, axis] - b[:, axis])
+        return np.asarray(np.sqrt(square))
+
+    def holds(self, one: IntArray, two: IntArray) -> BoolArray:
+        """Which of the pairs are linked."""
+        if self.speeds is None:
+            return np.asarray(self.distance_m(one, two) <= self.range_m)
+        limit_m = self.range_m + (self.speeds[one] + self.speeds[two]) * self.time_s
+        return np.asarray(self.distance_m(one, two) <= limit_m * (1.0 + self.hair))
+
+    def reach_m(self, rows: IntArray) -> FloatArray:
+        """No link of these points is longer than this."""
+        if self.speeds is None:
+            return np.full(len(rows), self.range_m * _SLACK)
+        fastest = float(self.speeds.max(initial=0.0))
+        limit_m = self.range_m + (self.speeds[rows] + fastest) * self.time_s
+        return np.asarray(np.minimum(limit_m * _SLACK, np.finfo(np.float64).max))
+
+
+def links_of(
+    rule: LinkRule, tree: cKDTree, names: IntArray, rows: IntArray
+) -> list[tuple[IntArray, IntArray]]:
+    """All links from `rows` to the points in a tree, whose names are given, in blocks."""
+    blocks = []
+    reach_m = rule.reach_m(rows)
+    sizes = tree.query_ball_point(rule.points[rows], reach_m, return_length=True)
+    parts = np.flatnonzero(np.diff(np.cumsum(sizes) // _PAIRS_AT_ONCE)) + 1
+    for part in np.split(np.arange(len(rows)), parts):
+        balls = tree.query_ball_point(rule.points[rows[part]], reach_m[part])
+        one = np.repeat(rows[part], [len(ball) for ball in balls])
+        two = names[np.concatenate([np.asarray(ball, dtype=np.int64) for ball in balls])]
+        keep = one != two
+        one, two = one[keep], two[keep]
+        keep = rule.holds(one, two)
+        blocks.append((one[keep], two[keep]))
+    return blocks
+
+
+def merge(label: IntArray, one: IntArray, two: IntArray) -> IntArray:
+    """The labels when these links are added, numbered from 0."""
+    names, label = np.unique(label, return_inverse=True)
+    label = label.reshape(-1)
+    count = len(names)
+    ends = (label[one], label[two])
+    graph = coo_array((np.ones(len(one), dtype=np.int8), ends), shape=(count, count))
+    return np.asarray(connected_components(graph, directed=False)[1].astype(np.int64)[label])
+
+
+def pieces(rule: LinkRule, rows: IntArray) -> IntArray:
+    """The connected piece of every one of `rows`, numbered from 0, by links among them alone.
+
+    Parameters
+    ----------
+    rule
+        Says which points are linked.
+    rows
+        Indices of the points that count.
+
+    Returns
+    -------
+    IntArray
+        (len(rows),) numbers of pieces.
+    """
+    if len(rows) < 2:
+        return np.zeros(len(rows), dtype=np.int64)
+    local = LinkRule(
+        rule.points[rows],
+        rule.range_m,
+        None if rule.speeds is None else rule.speeds[rows],
+        rule.time_s,
+        rule.hair,
+    )
+    count = len(rows)
+    everyone = np.arange(count)
+    first = _cell_mates(local)
+    near = min(_NEAREST, count - 1)
+    tree = cKDTree(local.points)
+    reach_m = local.reach_m(everyone)
+    distance_m, neighbour = tree.query(local.points, k=near + 1)
+    one = np.concatenate([everyone, np.repeat(everyone, near + 1)])
+    two = np.concatenate([first, neighbour.ravel()])
+    keep = local.holds(one, two)
+    label = merge(everyone, one[keep], two[keep])
+    is_open = distance_m[:, -1] <= reach_m if near < count - 1 else np.zeros(count, dtype=bool)
+    return _joined(local, label, is_open)
+
+
+def _cell_mates(rule: LinkRule) -> IntArray:
+    """For every point the first one in its cell; cells are so small that most are linked."""
+    side_m = rule.range_m / np.sqrt(rule.points.shape[1]) * (1.0 - 1e-9)
+    offset = (rule.points - rule.points.min(axis=0)) / side_m
+    if not offset.max() < 2.0**40:
+        return np.arange(len(rule.points))
+    cell = np.floor(offset).astype(np.int64)
+    _, first, inverse = np.unique(cell, axis=0, return_index=True, return_inverse=True)
+    return np.asarray(first[inverse.reshape(-1)])
+
+
+def _joined(rule: LinkRule, label: IntArray, is_open: BoolArray) -> IntArray:
+    """Join pieces of open points. The largest is compared with all others; when nothing joins it
+    any more it is closed, since then it has all its links.
+    """
+    is_open = is_open.copy()
+    rows = np.flatnonzero(is_open)
+    names, sizes = np.unique(label[rows], return_counts=True)
+    if len(names) > 2:
+        others = rows[label[rows] != names[np.argmax(sizes)]]
+        tree = cKDTree(rule.points[rows])
+        sample = others[:: max(1, len(others) // _SAMPLED)]
+        balls = tree.query_ball_point(rule.points[sample], rule.reach_m(sample), return_length=True)
+        if float(balls.mean()) * len(others) < _FEW_PAIRS:
+            for one, two in links_of(rule, tree, rows, others):
+                label = merge(label, one, two)
+            return label
+    while True:
+        rows = np.flatnonzero(is_open)
+        names, sizes = np.unique(label[rows], return_counts=True)
+        if len(names) < 2:
+            return label
+        inside = label[rows] == names[np.argmax(sizes)]
+        largest, others = rows[inside], rows[~inside]
+        tree = cKDTree(rule.points[largest])
+        distance_m, index = tree.query(rule.points[others])
+        within = distance_m <= rule.reach_m(others)
+        one, two = others[within], largest[index[within]]
+        keep = rule.holds(one, two)
+        if not keep.any() and len(one):
+            # The nearest is not linked, but with different speeds another may be.
+            blocks = links_of(rule, tree, largest, one)
+            one = np.concatenate([block[0] for block in blocks])
+            two = np.concatenate([block[1] for block in blocks])
+            keep = np.ones(len(one), dtype=bool)
+        if keep.any():
+            label = merge(label, one[keep], two[keep])
+        else:
+            is_open[largest] = False

@@ -1,0 +1,115 @@
+"""The survivors as the checker sees them, straight from the scenario's arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reknit.base.errors import InvalidProof
+from reknit.base.types import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from reknit.swarm.scenario import Scenario
+
+_LEAST, _MOST = 2.0**-400, 2.0**400
+"""Ranges and speeds outside this could make a distance or a time underflow or overflow in ways
+that the proofs do not allow for; nothing is proved about such swarms."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survivors:
+    """What a proof is about.
+
+    Attributes
+    ----------
+    start
+        (n, dim) positions p_i at t_0, metres.
+    speeds
+        (n,) v_i, metres per second; 0 for anchors.
+    range_m
+        d, the length that a planned link may have.
+    lost
+        Row of a survivor whose loss is supposed, or None.
+    """
+
+    start: FloatArray
+    speeds: FloatArray
+    range_m: float
+    lost: int | None = None
+
+    @staticmethod
+    def of(scenario: Scenario, lost: int | None = None) -> Survivors:
+        """The survivors of a scenario; `InvalidProof` where nothing can be proved about them."""
+        rows = survivor_rows(scenario)
+        speeds = np.asarray(scenario.max_speed_mps)[rows]
+        speeds = np.where(np.isin(rows, np.asarray(scenario.anchors)), 0.0, speeds)
+        swarm = Survivors(
+            np.asarray(scenario.positions)[rows], speeds, scenario.planning_range_m, lost
+        )
+        values = np.append(speeds[speeds > 0.0], swarm.range_m)
+        if values.min() < _LEAST or values.max() > _MOST:
+            raise InvalidProof(
+                "nothing can be proved about ranges and speeds beyond 2^400 or below 2^-400"
+            )
+        if lost is None:
+            return swarm
+        if scenario.connectivity < 2 or len(rows) < 3:
+            raise InvalidProof("the certificate supposes a loss that the scenario does not")
+        if isinstance(lost, bool) or not isinstance(lost, int) or not 0 <= lost < len(rows):
+            raise InvalidProof(
+                f"the certificate supposes the loss of survivor {lost!r}; there is none"
+            )
+        return swarm
+
+    @property
+    def count(self) -> int:
+        """Number of survivors, the supposed loss included."""
+        return len(self.start)
+
+    @property
+    def present(self) -> BoolArray:
+        """(n,) everybody but the supposed loss."""
+        present = np.ones(self.count, dtype=bool)
+        if self.lost is not None:
+            present[self.lost] = False
+        return present
+
+    def check_links(self, links: IntArray) -> None:
+        """Refuse rows that are no pairs ``i < j`` of survivors, or that use the supposed loss."""
+        one, two = links[:, 0], links[:, 1]
+        wrong = (one < 0) | (one >= two) | (two >= self.count)
+        if wrong.any():
+            pair = tuple(links[np.flatnonzero(wrong)[0]].tolist())
+            raise InvalidProof(f"the certificate names the link {pair}, which cannot be")
+        if self.lost is not None and (links == self.lost).any():
+            raise InvalidProof(f"the certificate uses survivor {self.lost}, which it supposes lost")
+
+
+def survivor_rows(scenario: Scenario) -> IntArray:
+    """Ids of the UAVs that are not destroyed, ascending."""
+    return np.setdiff1d(np.arange(len(scenario.positions)), np.asarray(scenario.destroyed))
+
+
+def whole_numbers(name: str, value: object, columns: int) -> IntArray:
+    """An (k, columns) int64 array, or `InvalidProof`."""
+    if type(value) is not np.ndarray or value.dtype != np.int64:
+        raise InvalidProof(f"the certificate's {name} are not int64 numbers")
+    if value.ndim != 2 or value.shape[1] != columns:
+        raise InvalidProof(f"the certificate's {name} are not rows of {columns} numbers")
+    return value
+
+
+def finite_numbers(name: str, value: object, shape: tuple[int, ...]) -> FloatArray:
+    """A finite float64 array of a shape, none of its numbers absurdly large or all of them
+    absurdly small; or `InvalidProof`.
+    """
+    if type(value) is not np.ndarray or value.dtype != np.float64:
+        raise InvalidProof(f"the certificate's {name} are not float64 numbers")
+    if value.shape != shape:
+        raise InvalidProof(f"the certificate's {name} have shape {value.shape}, not {shape}")
+    top = float(np.abs(value).max(initial=0.0))
+    if not np.isfinite(top) or top > 1e100 or 0.0 < top < 1e-100:
+        raise InvalidProof(f"the certificate's {name} are not finite or badly scaled ({top:g})")
+    return value
