@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reknit.plans.certificate import Certificate
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
+    from reknit.plans.verification import Verification
     from reknit.recovery.repeated import Strike, recover_repeatedly
     from reknit.recovery.runs import Run, plan, recover
     from reknit.study.report.write import write_report
@@ -67,6 +68,7 @@ _HOME = {
     "Strike": "reknit.recovery.repeated",
     "Study": "reknit.study.spec.study",
     "TargetPlanner": "reknit.algorithms.protocols",
+    "Verification": "reknit.plans.verification",
     "fly": "reknit.flight.simulator",
     "generate": "reknit.swarm.generate",
     "load_scenario": "reknit.swarm.files",
@@ -102,6 +104,7 @@ __all__ = [
     "Strike",
     "Study",
     "TargetPlanner",
+    "Verification",
     "fly",
     "generate",
     "load_scenario",

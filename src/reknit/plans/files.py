@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reknit.base.errors import UnreadableFile
 from reknit.base.files import plain_error, read_text, write_text
@@ -15,31 +15,34 @@ from reknit.plans.certificate import Certificate, Clash
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
 
+_Row = Annotated[int, Field(ge=-1, lt=2**62)]
+"""A row of the survivors, the number of a clash, or -1."""
+
 
 class _ClashFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-    links: list[tuple[int, int]]
+    links: list[tuple[_Row, _Row]]
     forces: list[list[float]]
 
 
 class CertificateFile(BaseModel):
     """The JSON form of a certificate."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     bound_s: float
     trial_s: float
-    cases: list[tuple[int, int]]
+    cases: list[tuple[_Row, _Row]]
     clashes: list[_ClashFile]
-    lost: int | None
-    apart: tuple[int, int] | None
+    lost: _Row | None
+    apart: tuple[_Row, _Row] | None
 
 
 class PlanFile(BaseModel):
     """The JSON form of a plan, version 1."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     format: Literal["reknit-plan"] = "reknit-plan"
     version: Literal[1] = 1
@@ -64,7 +67,7 @@ def plan_file(plan: Plan) -> PlanFile:
         status=plan.status.value,
         recovery_time_s=plan.recovery_time_s,
         lower_bound_s=plan.lower_bound_s,
-        gap=plan.gap if np.isfinite(plan.gap) else None,
+        gap=_finite_gap(plan),
         compute_s=plan.compute_s,
         seed=plan.seed,
         parameters=plan.parameters,
@@ -108,7 +111,7 @@ def plan_of(model: PlanFile) -> Plan:
         raise ValueError("targets_m is not a list of rows of numbers")
     certificate = certificate_of(model.certificate)
     targets.setflags(write=False)
-    return Plan(
+    plan = Plan(
         targets=targets,
         status=status,
         recovery_time_s=model.recovery_time_s,
@@ -120,6 +123,18 @@ def plan_of(model: PlanFile) -> Plan:
         versions=model.versions,
         details=model.details,
     )
+    # Written for people who read the file; what they read must be what the plan says.
+    if model.lower_bound_s != plan.lower_bound_s:
+        raise ValueError(
+            f"lower_bound_s is {model.lower_bound_s!r}, its certificate's {plan.lower_bound_s!r}"
+        )
+    if model.gap != _finite_gap(plan):
+        raise ValueError(f"gap is {model.gap!r}, that of time and bound {_finite_gap(plan)!r}")
+    return plan
+
+
+def _finite_gap(plan: Plan) -> float | None:
+    return plan.gap if np.isfinite(plan.gap) else None
 
 
 def certificate_file(certificate: Certificate) -> CertificateFile:

@@ -9,6 +9,7 @@ from pathlib import Path
 from reknit.base.types import FloatArray, JsonDict
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
+from reknit.plans.verification import Verification
 from reknit.swarm.scenario import Scenario
 
 
@@ -49,13 +50,29 @@ class Plan:
             return 0.0
         if self.lower_bound_s == 0.0:
             return math.inf
-        return self.recovery_time_s / self.lower_bound_s - 1.0
+        return max(0.0, self.recovery_time_s / self.lower_bound_s - 1.0)
 
-    def verify(self, scenario: Scenario) -> None:
-        """Recompute every claim from raw data; raise `InvalidPlan` at the first that fails."""
+    def verify(self, scenario: Scenario) -> Verification:
+        """Recompute every claim from raw data, with a checker that no planner uses.
+
+        Parameters
+        ----------
+        scenario
+            What the plan is for.
+
+        Returns
+        -------
+        Verification
+            What was checked, and how large the proof of the bound is.
+
+        Raises
+        ------
+        InvalidPlan
+            Names the first claim that does not hold.
+        """
         from reknit.plans.checker.claims import check_plan
 
-        check_plan(self, scenario)
+        return check_plan(self, scenario)
 
     def save(self, path: str | Path) -> None:
         """Write the plan as JSON."""
@@ -64,11 +81,27 @@ class Plan:
         save_plan(self, path)
 
     @staticmethod
-    def load(path: str | Path) -> Plan:
-        """Read a plan that `save` wrote."""
+    def load(path: str | Path, scenario: Scenario | None = None) -> Plan:
+        """Read a plan that `save` wrote.
+
+        Parameters
+        ----------
+        path
+            The JSON file.
+        scenario
+            If given, the plan is verified against it.
+
+        Returns
+        -------
+        Plan
+            As good as its file, unless it was verified.
+        """
         from reknit.plans.files import load_plan
 
-        return load_plan(path)
+        plan = load_plan(path)
+        if scenario is not None:
+            plan.verify(scenario)
+        return plan
 
     def __repr__(self) -> str:
         return (

@@ -19,10 +19,9 @@ _BELOW = 4.0 * CANDIDATE_HAIR
 """A trial time has to lie this much (relative) below the time at which a link becomes a candidate
 for the link not to be one."""
 
-_SAFE = 4e-12
-"""Relative margin under every stated time; rounding in a sum of n terms adds n epsilons to it."""
-
 _EPSILON = 2.0**-52
+_SAFE = 64.0 * _EPSILON
+"""Relative margin under every stated time; rounding in a sum of n terms adds n epsilons to it."""
 
 
 def cut_certificate(problem: Problem, time_s: float, lost: int | None = None) -> Certificate:
@@ -50,8 +49,7 @@ def cut_certificate(problem: Problem, time_s: float, lost: int | None = None) ->
     trial_s = time_s * (1.0 - _BELOW) - _BELOW * problem.range_m / slowest
     if trial_s <= 0.0 or not np.isfinite(trial_s):
         return Certificate.trivial()
-    bound_s = trial_s * (1.0 - _SAFE)
-    return Certificate(bound_s, trial_s, np.asarray([[-1, CUT]], dtype=np.int64), (), lost)
+    return Certificate(trial_s, trial_s, np.asarray([[-1, CUT]], dtype=np.int64), (), lost)
 
 
 def case_certificate(search: CaseSearch, proof: Proof, lost: int | None = None) -> Certificate:
@@ -74,7 +72,7 @@ def case_certificate(search: CaseSearch, proof: Proof, lost: int | None = None) 
     rows: list[tuple[int, int]] = []
     clashes: list[Clash] = []
     number: dict[int, int] = {}
-    bound_s = search.time_s * (1.0 - _SAFE)
+    bound_s = search.time_s
     pairs = search.pairs if lost is None else search.pairs + (search.pairs >= lost)
     stack: list[Proof] = [proof]
     while stack:

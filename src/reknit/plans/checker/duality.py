@@ -110,11 +110,15 @@ class Clashes:
         fresh = np.ones(len(node), dtype=bool)
         fresh[1:] = (node[1:] != node[:-1]) | (owner[1:] != owner[:-1])
         group = np.cumsum(fresh) - 1
-        balance = np.stack([np.bincount(group, both[:, axis]) for axis in range(dim)], axis=1)
+        balance = np.zeros((int(group[-1]) + 1, dim))
+        for axis in range(dim):
+            balance[:, axis] = np.bincount(group, both[:, axis])
         speeds, owner = self._swarm.speeds[node[fresh]], owner[fresh]
         fastest = np.zeros(count)
         np.maximum.at(fastest, owner, speeds)
-        return np.bincount(owner, speeds * _norm(balance), count), fastest
+        give = np.zeros(count)
+        np.add.at(give, owner, speeds * _norm(balance))
+        return give, fastest
 
 
 def _norm(vectors: FloatArray) -> FloatArray:

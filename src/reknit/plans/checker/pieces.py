@@ -20,7 +20,7 @@ from reknit.base.types import BoolArray, FloatArray, IntArray
 _SLACK = 1.0 + 1e-9
 """Beyond the reach, against the tree's own rounding."""
 
-_NEAREST = 8
+_NEAREST = 6
 _PAIRS_AT_ONCE = 4_000_000
 _SAMPLED = 64
 _FEW_PAIRS = 20_000_000
@@ -117,37 +117,73 @@ def pieces(rule: LinkRule, rows: IntArray) -> IntArray:
     """
     if len(rows) < 2:
         return np.zeros(len(rows), dtype=np.int64)
-    local = LinkRule(
-        rule.points[rows],
-        rule.range_m,
-        None if rule.speeds is None else rule.speeds[rows],
-        rule.time_s,
-        rule.hair,
-    )
-    count = len(rows)
+    local, group = _distinct(_chosen(rule, rows))
+    label = _pieces(local)
+    return label if group is None else label[group]
+
+
+def _distinct(rule: LinkRule) -> tuple[LinkRule, IntArray | None]:
+    """Points at the same place as one point, as fast as the fastest of them: they are linked with
+    one another, and with others if that one is. The second result is the point of each.
+    """
+    order = np.lexsort(rule.points.T)
+    points = rule.points[order]
+    fresh = np.ones(len(points), dtype=bool)
+    fresh[1:] = (points[1:] != points[:-1]).any(axis=1)
+    if fresh.all():
+        return rule, None
+    group = np.empty(len(points), dtype=np.int64)
+    group[order] = np.cumsum(fresh) - 1
+    speeds = None
+    if rule.speeds is not None:
+        speeds = np.zeros(int(fresh.sum()))
+        np.maximum.at(speeds, group, rule.speeds)
+    return LinkRule(points[fresh], rule.range_m, speeds, rule.time_s, rule.hair), group
+
+
+def _pieces(rule: LinkRule) -> IntArray:
+    count = len(rule.points)
+    if count < 2:
+        return np.zeros(count, dtype=np.int64)
+    cell = _cells(rule)
+    order = np.argsort(cell, kind="stable")  # neighbours come to lie near one another in memory
+    local = _chosen(rule, order)
+    fresh = np.ones(count, dtype=bool)
+    fresh[1:] = np.diff(cell[order]) != 0
+    first = np.flatnonzero(fresh)[np.cumsum(fresh) - 1]  # of the same cell
     everyone = np.arange(count)
-    first = _cell_mates(local)
     near = min(_NEAREST, count - 1)
-    tree = cKDTree(local.points)
-    reach_m = local.reach_m(everyone)
-    distance_m, neighbour = tree.query(local.points, k=near + 1)
+    distance_m, neighbour = cKDTree(local.points).query(local.points, k=near + 1)
     one = np.concatenate([everyone, np.repeat(everyone, near + 1)])
     two = np.concatenate([first, neighbour.ravel()])
     keep = local.holds(one, two)
     label = merge(everyone, one[keep], two[keep])
-    is_open = distance_m[:, -1] <= reach_m if near < count - 1 else np.zeros(count, dtype=bool)
-    return _joined(local, label, is_open)
+    is_open = distance_m[:, -1] <= local.reach_m(everyone)
+    if near == count - 1:
+        is_open[:] = False
+    result = np.empty(count, dtype=np.int64)
+    result[order] = _joined(local, label, is_open)
+    return result
 
 
-def _cell_mates(rule: LinkRule) -> IntArray:
-    """For every point the first one in its cell; cells are so small that most are linked."""
+def _chosen(rule: LinkRule, rows: IntArray) -> LinkRule:
+    speeds = None if rule.speeds is None else rule.speeds[rows]
+    return LinkRule(rule.points[rows], rule.range_m, speeds, rule.time_s, rule.hair)
+
+
+def _cells(rule: LinkRule) -> IntArray:
+    """The cell of every point; cells are so small that points in one are linked, as a rule."""
     side_m = rule.range_m / np.sqrt(rule.points.shape[1]) * (1.0 - 1e-9)
     offset = (rule.points - rule.points.min(axis=0)) / side_m
     if not offset.max() < 2.0**40:
         return np.arange(len(rule.points))
     cell = np.floor(offset).astype(np.int64)
-    _, first, inverse = np.unique(cell, axis=0, return_index=True, return_inverse=True)
-    return np.asarray(first[inverse.reshape(-1)])
+    key = cell[:, 0]
+    for axis in range(1, cell.shape[1]):
+        if float(key.max() + 1) * float(cell[:, axis].max() + 1) >= 2.0**62:
+            return np.arange(len(rule.points))
+        key = key * (cell[:, axis].max() + 1) + cell[:, axis]
+    return np.asarray(key)
 
 
 def _joined(rule: LinkRule, label: IntArray, is_open: BoolArray) -> IntArray:

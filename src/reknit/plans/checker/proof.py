@@ -6,7 +6,6 @@ against the claim.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,8 @@ from reknit.plans.checker.survivors import Survivors, whole_numbers
 if TYPE_CHECKING:
     from reknit.swarm.scenario import Scenario
 
+_LONGEST_S = 1e100
+
 
 @dataclass(frozen=True)
 class Proved:
@@ -36,6 +37,8 @@ class Proved:
     ----------
     bound_s
         No plan for the scenario is faster, seconds.
+    kind
+        What kind of proof it is, in words.
     cases, clashes, vectors
         Rows of the tree of cases, clashes that it rests on, and vectors in them.
     exact
@@ -43,6 +46,7 @@ class Proved:
     """
 
     bound_s: float
+    kind: str = "nothing, which is enough for 0 s"
     cases: int = 0
     clashes: int = 0
     vectors: int = 0
@@ -68,7 +72,7 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
     by_cases = _prove_cases(certificate, scenario, claim_s)
     parting_s = _parting_s(certificate, scenario)
     if parting_s > by_cases.bound_s:
-        return Proved(parting_s)
+        return Proved(parting_s, "two UAVs that start too close")
     return by_cases
 
 
@@ -80,8 +84,10 @@ def certified_bound_s(certificate: Certificate, scenario: Scenario) -> float:
 def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (float, int)):
         raise InvalidProof(f"the certificate's {name} is {value!r}; allowed: a number")
-    if not (math.isfinite(value) and value >= 0):
-        raise InvalidProof(f"the certificate's {name} is {value!r}; allowed: finite, at least 0")
+    if not 0.0 <= value <= _LONGEST_S:
+        raise InvalidProof(
+            f"the certificate's {name} is {value!r}; allowed: from 0 to {_LONGEST_S:g}"
+        )
     return float(value)
 
 
@@ -99,10 +105,11 @@ def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -
     for number in sorted(walk.clashes):
         bound_s = min(bound_s, clashes.time_s(number, min(claim_s, trial_s)))
         if bound_s < claim_s:
-            break  # the claim has failed; the cuts need not be looked at
+            return Proved(bound_s)  # the claim has failed; the cuts need not be looked at
     check_cuts(walk, Candidates(swarm, walk.asked, trial_s))
     vectors = sum(len(clashes.links[number]) for number in walk.clashes)
-    return Proved(bound_s, len(cases), len(walk.clashes), vectors, clashes.exact)
+    kind = "a cut of the candidate links" if len(cases) == 1 else "cases of links used or not"
+    return Proved(bound_s, kind, len(cases), len(walk.clashes), vectors, clashes.exact)
 
 
 def _parting_s(certificate: Certificate, scenario: Scenario) -> float:

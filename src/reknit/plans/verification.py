@@ -1,0 +1,55 @@
+"""What the checker looked at in a plan that passed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reknit.plans.status import Status
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The account of a check that found nothing wrong.
+
+    Attributes
+    ----------
+    status
+        The plan's status, which its targets and its bound deserve.
+    recovery_time_s, lower_bound_s
+        Both recomputed from the scenario's positions, seconds.
+    survivors
+        How many targets there are.
+    unmet
+        Demands that the targets do not meet; empty unless the status says so.
+    kind
+        What proves the bound, in words.
+    cases, clashes, vectors
+        Size of the proof: rows of its tree of cases, sets of links that take too long, and
+        vectors that show it.
+    exact
+        How many of the proof's inequalities float64 could not decide and were evaluated in whole
+        numbers.
+    """
+
+    status: Status
+    recovery_time_s: float
+    lower_bound_s: float
+    survivors: int
+    unmet: tuple[str, ...]
+    kind: str
+    cases: int
+    clashes: int
+    vectors: int
+    exact: int
+
+    def lines(self) -> list[str]:
+        """The account in sentences fit to show."""
+        met = "not met: " + "; ".join(self.unmet) if self.unmet else "every demand is met"
+        size = f"{self.cases} cases, {self.clashes} clashes, {self.vectors} vectors"
+        return [
+            f"targets: {self.survivors}, finite and within the limits; {met}",
+            f"time: {self.recovery_time_s:.6g} s, the farthest flight at full speed",
+            f"bound: {self.lower_bound_s:.6g} s, proved by {self.kind} ({size}; "
+            f"{self.exact} inequalities in exact arithmetic)",
+            f"status: {self.status.value}, as the targets and the bound deserve",
+        ]

@@ -1,0 +1,170 @@
+"""A second judge of plans, written from docs/bounds.md alone, slowly and with fractions.
+
+It shares no code with the checker: cases are walked by recursion, cuts by breadth-first search,
+candidates and inequalities are compared as exact rationals. Square roots are bracketed, always so
+that the result is an upper limit of what a certificate proves: a claim above it is surely false.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+import reknit
+from reknit.base.types import FloatArray
+
+_DIGITS = 10**60
+
+
+class NoProof(Exception):
+    """The certificate is no proof at all."""
+
+
+def root_between(square: Fraction) -> tuple[Fraction, Fraction]:
+    """Two rationals around a square root."""
+    scaled = square.numerator * _DIGITS * _DIGITS // square.denominator
+    low = math.isqrt(scaled)
+    return Fraction(low, _DIGITS), Fraction(low + 1, _DIGITS)
+
+
+def vector(values: FloatArray) -> list[Fraction]:
+    return [Fraction(float(x)) for x in values]
+
+
+class Judge:
+    """Truth about one scenario."""
+
+    def __init__(self, scenario: reknit.Scenario) -> None:
+        self.scenario = scenario
+        self.start = [vector(row) for row in scenario.survivor_positions]
+        self.speeds = vector(scenario.survivor_speeds_mps)
+        self.range_m = Fraction(scenario.planning_range_m)
+
+    def proves_at_most_s(self, certificate: reknit.Certificate) -> Fraction:
+        """No more than this is proved, in real numbers, by the tree of cases."""
+        if len(certificate.cases) == 0:
+            return Fraction(0)
+        self.lost = certificate.lost
+        if self.lost is not None and (
+            self.scenario.connectivity < 2 or not 0 <= self.lost < len(self.start)
+        ):
+            raise NoProof
+        self.trial_s = Fraction(float(certificate.trial_s))
+        self.rows = [(int(i), int(j)) for i, j in certificate.cases]
+        self.clashes = certificate.clashes
+        self.at = 0
+        proved = self._case(frozenset(), frozenset())
+        if self.at != len(self.rows):
+            raise NoProof
+        return proved
+
+    def _case(
+        self, used: frozenset[tuple[int, int]], unused: frozenset[tuple[int, int]]
+    ) -> Fraction:
+        if self.at >= len(self.rows):
+            raise NoProof
+        i, j = self.rows[self.at]
+        self.at += 1
+        if i >= 0:
+            self._pair(i, j)
+            first = self._case(used | {(i, j)}, unused)
+            return min(first, self._case(used, unused | {(i, j)}))
+        if j == -1:
+            if self._connects(unused):
+                raise NoProof
+            return self.trial_s
+        if not 0 <= j < len(self.clashes):
+            raise NoProof
+        links = [(int(a), int(b)) for a, b in self.clashes[j].links]
+        if not set(links) <= used:
+            raise NoProof
+        return min(self.trial_s, self._clash_s(links, self.clashes[j].forces))
+
+    def _pair(self, i: int, j: int) -> None:
+        if not 0 <= i < j < len(self.start) or self.lost in (i, j):
+            raise NoProof
+
+    def _connects(self, unused: frozenset[tuple[int, int]]) -> bool:
+        nodes = [i for i in range(len(self.start)) if i != self.lost]
+        reached, frontier = {nodes[0]}, [nodes[0]]
+        while frontier:
+            i = frontier.pop()
+            for j in nodes:
+                pair = (min(i, j), max(i, j))
+                if j not in reached and pair not in unused and self._is_candidate(i, j):
+                    reached.add(j)
+                    frontier.append(j)
+        return len(reached) == len(nodes)
+
+    def _is_candidate(self, i: int, j: int) -> bool:
+        square = sum(
+            ((a - b) ** 2 for a, b in zip(self.start[i], self.start[j], strict=True)), Fraction(0)
+        )
+        limit = self.range_m + (self.speeds[i] + self.speeds[j]) * self.trial_s
+        return square <= limit * limit
+
+    def _clash_s(self, links: list[tuple[int, int]], forces: FloatArray) -> Fraction:
+        if not np.isfinite(np.asarray(forces, dtype=np.float64)).all():
+            raise NoProof
+        dim = len(self.start[0])
+        pull = Fraction(0)
+        balance = {i: [Fraction(0)] * dim for link in links for i in link}
+        for (i, j), force in zip(links, forces, strict=True):
+            self._pair(i, j)
+            y = vector(force)
+            low, _ = root_between(sum((x * x for x in y), Fraction(0)))
+            pull -= self.range_m * low
+            for axis in range(dim):
+                pull += y[axis] * (self.start[i][axis] - self.start[j][axis])
+                balance[i][axis] += y[axis]
+                balance[j][axis] -= y[axis]
+        give = Fraction(0)
+        for i, z in balance.items():
+            low, _ = root_between(sum((x * x for x in z), Fraction(0)))
+            give += self.speeds[i] * low
+        if pull <= 0:
+            return Fraction(0)
+        return pull / give if give > 0 else Fraction(10**400)
+
+    def is_true(self, plan: reknit.Plan) -> bool:
+        """Whether everything that a plan without demands claims is so."""
+        start, targets = self.scenario.survivor_positions, plan.targets
+        speeds = self.scenario.max_speed_mps[self.scenario.survivors]
+        time_s = max(
+            math.sqrt(sum((float(a) - float(b)) ** 2 for a, b in zip(p, x, strict=True))) / float(v)
+            for p, x, v in zip(start, targets, speeds, strict=True)
+        )
+        if not math.isclose(time_s, plan.recovery_time_s, rel_tol=1e-14, abs_tol=1e-300):
+            return False
+        try:
+            if Fraction(plan.lower_bound_s) > self.proves_at_most_s(plan.certificate):
+                return False
+        except NoProof:
+            return plan.lower_bound_s == 0.0 and self._status_is_true(plan)
+        return self._status_is_true(plan)
+
+    def _status_is_true(self, plan: reknit.Plan) -> bool:
+        stays = np.array_equal(plan.targets, self.scenario.survivor_positions)
+        near = plan.recovery_time_s <= plan.lower_bound_s * 1.001
+        text = plan.status.value
+        if self._is_connected(plan.targets):
+            expected = {"optimal"} if near else {"feasible", "deadline"}
+            if stays:
+                expected.add("already connected")
+            return text in expected
+        return text == "not connected" or (text == "not found" and stays)
+
+    def _is_connected(self, points: FloatArray) -> bool:
+        reached, frontier = {0}, [0]
+        while frontier:
+            i = frontier.pop()
+            for j in range(len(points)):
+                square = sum(
+                    float(a - b) * float(a - b) for a, b in zip(points[i], points[j], strict=True)
+                )
+                if j not in reached and math.sqrt(square) <= self.scenario.planning_range_m:
+                    reached.add(j)
+                    frontier.append(j)
+        return len(reached) == len(points)
