@@ -25,19 +25,16 @@ from reknit.plans.status import Status
 from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
 
-_QUICKEST_S = 2e-3
-_QUICKEST_S_PER_UAV = 4e-5
-"""With less time left than this a first tree would come too late, so the fallback is taken."""
-
 
 @dataclass(frozen=True)
 class Certified:
     """Provably near the best: a cone program on a tree, a search over trees, a proof by cases.
 
-    effort      how many cone programs and cases the search may take.
+    effort      work that the search may take, in units of about a millisecond of one core; with
+                a budget the search goes on until that is over.
     """
 
-    effort: int = 4_000
+    effort: int = 2_000
 
     def __post_init__(self) -> None:
         if not isinstance(self.effort, int) or isinstance(self.effort, bool) or self.effort < 0:
@@ -45,19 +42,22 @@ class Certified:
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """The best plan found, with the bound that the search proved."""
-        problem = Problem.of(scenario)
-        if _is_late(problem, context):
+        if context.is_over:
             return _fallback(scenario, Status.DEADLINE, None, {})
-        state = solve(problem, effort=self.effort, context=context, state=quick_state(scenario))
+        effort = float(self.effort)
+        if effort > 0.0 and context.budget.seconds is not None:
+            effort = np.inf
+        begun = quick_state(scenario, context)
+        state = solve(begun.problem, effort=effort, context=context, state=begun)
         return _proposal(scenario, state, context, self.effort)
 
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """The cone program on the EMST of the proposed targets, if that is faster."""
-        problem = Problem.of(scenario)
-        if _is_late(problem, context):
+        if context.is_over:
             polished = _fallback(scenario, Status.DEADLINE, None, {})
         else:
-            state = solve(problem, effort=0, context=context, links=emst(proposal.targets))
+            links = emst(proposal.targets)
+            state = solve(Problem.of(scenario), effort=0, context=context, links=links)
             polished = _proposal(scenario, state, context, 0)
         details = {**proposal.details, **polished.details}
         before_s = _time_s(scenario, proposal.targets)
@@ -83,7 +83,7 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
         other = fallback_targets(scenario)
         if other is not None:
             starts.append(other)
-        bound_s = max(state.bound_s, lower_bound(scenario).bound_s)
+        bound_s = max(state.bound_s, lower_bound(scenario, context).bound_s)
         shaper = Shaper(scenario, problem, context.rng, lambda: context.is_over, bound_s)
         targets = shaper.best(starts, max(effort, 1) // 4)
     status = Status.DEADLINE if context.is_over else None
@@ -100,10 +100,6 @@ def _fallback(
     if targets is None:
         targets, status = scenario.survivor_positions, Status.NOT_FOUND
     return Proposal(targets, status, certificate, details)
-
-
-def _is_late(problem: Problem, context: Context) -> bool:
-    return context.budget.left_s < _QUICKEST_S + _QUICKEST_S_PER_UAV * problem.count
 
 
 def _is_faulty(scenario: Scenario, targets: FloatArray) -> bool:

@@ -51,6 +51,11 @@ class Context:
         return np.random.default_rng(self.seed)
 
     @property
+    def has_limits(self) -> bool:
+        """Whether the call may end by time or by the caller, and so need not be reproducible."""
+        return self.budget.seconds is not None or self.cancel is not never
+
+    @property
     def is_over(self) -> bool:
         """Whether to stop now: the budget has passed or the caller has cancelled."""
         return self.budget.is_over or self.cancel()

@@ -7,23 +7,36 @@ scenario (`quick_state`); the planner goes on from there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from reknit.base.context import Context
+from reknit.base.progress import silent
 from reknit.base.types import IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
-from reknit.exact.search.narrowing import best_of, narrow, restarts
+from reknit.exact.search.improving import Improver
+from reknit.exact.search.narrowing import narrow
+from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import solve_tree
+from reknit.network.emst import emst
 from reknit.swarm.scenario import Scenario
 
-QUICK_EFFORT = 40
-"""Cone programs and cases that the bound of a scenario may take."""
+QUICK_EFFORT = 80
+"""Work (see `Work`) that the bound of a scenario may take."""
+
+_RESERVE, _RESERVE_S_PER_UAV = 0.2, 3e-5
+"""What is kept of a budget for targets and check: a part of it, or seconds for every survivor."""
+
+_FIRST_SHARE = 100.0
+"""Work on better trees in the first round, and then on a better bound; each round doubles it."""
 
 
 def solve(
     problem: Problem,
     *,
-    effort: int,
+    effort: float,
     context: Context | None = None,
     state: State | None = None,
     links: IntArray | None = None,
@@ -35,7 +48,7 @@ def solve(
     problem
         Survivors, speeds and range.
     effort
-        How many cone programs and cases the search may take; 0: only the tree it starts from.
+        Work (see `Work`) that the search may take; 0: only the tree it starts from.
     context
         Randomness, limits and listeners; by default there are none.
     state
@@ -48,27 +61,73 @@ def solve(
     The state at the end, at least as good as the one at the beginning.
     """
     context = Context() if context is None else context
+    is_over = _stops_early(problem, context)
     if state is None:
-        cones = Cones(problem)
+        cones = Cones(problem, is_over)
         links = problem.first_tree if links is None else links
         state = State(cones, solve_tree(cones, links, problem.quickest_s), problem.quickest_s)
     else:
-        state = state.branch_off()
-    if effort == 0 or state.is_proved:
-        return state
-    state = narrow(state, effort, lambda: context.is_over)
-    if effort > QUICK_EFFORT and not state.is_proved and state.has_tree:
-        trees = restarts(state, effort // 40, context.rng)
-        better = best_of(state, trees, lambda: context.is_over)
-        if better.tree is not state.tree:
-            state = narrow(better, effort // 4, lambda: context.is_over)
+        state = state.branch_off(is_over)
+    work = Work(effort, is_over)
+    improver = Improver(state, context.rng)
+    if context.warm_start is not None and effort > 0.0:
+        state = improver.start_from(state, emst(context.warm_start), work)
+    state = _narrow(state, work, QUICK_EFFORT)
+    share = _FIRST_SHARE
+    while not (work.is_done or state.is_proved or state.is_impossible):
+        context.progress(_part_done(work, context), _closing_in(state))
+        if state.has_tree:
+            part = work.part(share)
+            state = improver.improve(state, part)
+            work.add(part.done)
+        state = _narrow(state, work, share)
+        share *= 2
     return state
 
 
-def quick_state(scenario: Scenario) -> State:
-    """The state after the short search of a scenario's bound, computed once and kept with it."""
+def _stops_early(problem: Problem, context: Context) -> Callable[[], bool]:
+    """Whether to stop, early enough to turn the tree into targets and have them checked."""
+    if context.budget.seconds is None:
+        return lambda: context.is_over
+    reserve_s = min(_RESERVE_S_PER_UAV * problem.count, _RESERVE * context.budget.seconds)
+    return lambda: context.is_over or context.budget.left_s < reserve_s
+
+
+def _narrow(state: State, work: Work, share: float) -> State:
+    if work.is_done or state.is_proved or state.is_impossible:
+        return state
+    part = work.part(share)
+    state = narrow(state, part)
+    work.add(part.done)
+    return state
+
+
+def _part_done(work: Work, context: Context) -> float:
+    """How much of the work or the time is used up, from 0 to 1."""
+    budget = context.budget
+    of_time = budget.elapsed_s / budget.seconds if budget.seconds else 0.0
+    return min(1.0, max(of_time, work.done / work.limit))
+
+
+def _closing_in(state: State) -> str:
+    return f"plan {state.tree.time_s:.4g} s, bound {state.bound_s:.4g} s"
+
+
+def quick_state(scenario: Scenario, context: Context | None = None) -> State:
+    """The state after the short search of a scenario's bound, computed once and kept with it.
+
+    Where the context ends the search before its end, the state is kept for other calls with a
+    limit only, so that calls without one do not depend on earlier ones.
+    """
     memo = scenario._memo
-    if "exact_state" not in memo:
-        memo["exact_state"] = solve(Problem.of(scenario), effort=QUICK_EFFORT)
-    state: State = memo["exact_state"]
+    context = Context() if context is None else context
+    state: State | None = memo.get("exact_state")
+    if state is None and context.has_limits:
+        state = memo.get("interrupted_exact_state")
+    if state is None:
+        # Whoever asks first, with whatever seed: the state is the same.
+        alone = replace(context, seed=0, progress=silent, warm_start=None)
+        state = solve(Problem.of(scenario), effort=QUICK_EFFORT, context=alone)
+        is_whole = not _stops_early(state.problem, context)()
+        memo["exact_state" if is_whole else "interrupted_exact_state"] = state
     return state

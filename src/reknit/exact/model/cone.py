@@ -16,17 +16,23 @@ independent of the units.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from reknit.base.context import never
 from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.exact.model.learned import LearnedClashes
 from reknit.exact.model.problem import Problem
 from reknit.exact.model.program import Program
-from reknit.plans.certificate import Clash
 
 _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress")
 """Ends of the solver whose point is worth looking at; nothing is believed without a check."""
+
+
+_MOST_KNOWN = 20_000
+"""Solutions that are kept, so that a long search does not fill the memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +42,8 @@ class Solution:
     time_s   the optimum, infinite if the links cannot all hold; proved_s what the dual proves.
     nodes    the survivors that the links touch, sorted; shift (m, dim) their displacements.
     forces   (links, dim) the dual vectors y_e.
+    is_whole whether the solver came to its end; otherwise `time_s` is only known to be at least
+             `proved_s`, and nobody is displaced.
     """
 
     time_s: float
@@ -43,6 +51,7 @@ class Solution:
     nodes: IntArray
     shift: FloatArray
     forces: FloatArray
+    is_whole: bool = True
 
 
 def dual_time_s(problem: Problem, pairs: IntArray, forces: FloatArray) -> float:
@@ -61,44 +70,77 @@ def dual_time_s(problem: Problem, pairs: IntArray, forces: FloatArray) -> float:
 
 
 class Cones:
-    """Cone programs on pieces, each solved once."""
+    """Cone programs on pieces, each solved once.
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.clashes: list[tuple[Clash, float]] = []  # learned, with the time each proves
+    Parameters
+    ----------
+    problem
+        Survivors, speeds and range.
+    is_over
+        Asked while programs are solved; once it is true they are given up.
+    """
+
+    def __init__(self, problem: Problem, is_over: Callable[[], bool] = never) -> None:
+        self.problem, self.is_over = problem, is_over
+        self.clashes = LearnedClashes()
+        self.solved = 0
         self._known: dict[bytes, Solution] = {}
 
-    def copy(self) -> Cones:
+    def copy(self, is_over: Callable[[], bool] = never) -> Cones:
         """The same cone programs and clashes, to be added to without changing these."""
-        copied = Cones(self.problem)
-        copied.clashes, copied._known = list(self.clashes), dict(self._known)
+        copied = Cones(self.problem, is_over)
+        copied.clashes, copied._known = self.clashes.copy(), dict(self._known)
+        copied.solved = self.solved
         return copied
 
-    @property
-    def solved(self) -> int:
-        """How many were solved."""
-        return len(self._known)
+    def solve(
+        self,
+        pairs: IntArray,
+        movable: BoolArray | None = None,
+        limit_s: float = np.inf,
+    ) -> tuple[Solution, bool]:
+        """The solution, and whether it had to be computed.
 
-    def solve(self, pairs: IntArray, movable: BoolArray | None = None) -> tuple[Solution, bool]:
-        """The solution, and whether it had to be computed. By default everybody may move."""
+        Parameters
+        ----------
+        pairs
+            (k, 2) the links.
+        movable
+            (n,) who may move; by default everybody.
+        limit_s
+            A solution that takes longer need not be known any better than that.
+        """
         still = None
         if movable is not None and not movable[pairs].all():
             still = ~movable[pairs]
         key = pairs.tobytes() + (still.tobytes() if still is not None else b"")
         known = self._known.get(key)
-        if known is not None:
+        if known is not None and (known.is_whole or known.time_s >= limit_s):
             return known, False
         problem = self.problem
         if still is not None and movable is not None:
             speeds = np.where(movable, problem.speeds, 0.0)
             problem = Problem(problem.start, speeds, problem.range_m)
-        solution = solve(problem, pairs)
-        self._known[key] = solution
+        solution = solve(problem, pairs, limit_s, self.is_over)
+        self.solved += 1
+        if solution.is_whole or solution.proved_s >= limit_s:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = solution
         return solution, True
 
 
-def solve(problem: Problem, pairs: IntArray) -> Solution:
-    """The least time in which all the given links can hold."""
+def solve(
+    problem: Problem,
+    pairs: IntArray,
+    limit_s: float = np.inf,
+    is_over: Callable[[], bool] = never,
+) -> Solution:
+    """The least time in which all the given links can hold.
+
+    When that is more than `limit_s`, the solver may stop once this is proved; it gives up when
+    `is_over` says so. The solution is then not whole.
+    """
     nodes, index = np.unique(pairs, return_inverse=True)
     index = index.reshape(pairs.shape)
     delta = problem.start[pairs[:, 0]] - problem.start[pairs[:, 1]]
@@ -108,7 +150,7 @@ def solve(problem: Problem, pairs: IntArray) -> Solution:
     speeds = problem.speeds[nodes]
     if len(pairs) == 1:
         return _one_link(problem, pairs, nodes, speeds, delta, length)
-    return _solve(problem, pairs, nodes, index, speeds, delta)
+    return _solve(problem, pairs, nodes, index, speeds, delta, limit_s, is_over)
 
 
 def least_movement(
@@ -196,18 +238,26 @@ def _solve(
     index: IntArray,
     speeds: FloatArray,
     delta: FloatArray,
+    limit_s: float,
+    is_over: Callable[[], bool],
 ) -> Solution:
     dim = delta.shape[1]
     top = float(speeds.max())
     if top == 0.0:
         top = 1.0
     cone = Program(index, speeds / top, delta / problem.range_m)
-    result = cone.least_time()
+    result = cone.least_time(limit_s * top / problem.range_m, is_over)
     z = np.asarray(result.z).reshape(-1, dim + 1)
     forces = -z[len(cone.movers) :, 1:]
     status = str(result.status)
     if status not in _USABLE:
         proved_s = dual_time_s(problem, pairs, forces)
+        if "Callback" in status:
+            if proved_s < limit_s and not is_over():
+                return _solve(problem, pairs, nodes, index, speeds, delta, np.inf, is_over)
+            nowhere = np.zeros((len(nodes), dim))
+            time_s = proved_s if proved_s >= limit_s else np.inf
+            return Solution(time_s, proved_s, nodes, nowhere, forces, is_whole=False)
         impossible = "PrimalInfeasible" in status
         return Solution(
             np.inf, proved_s if impossible else 0.0, nodes, np.zeros((len(nodes), dim)), forces

@@ -33,10 +33,16 @@ class Problem:
 
     @staticmethod
     def of(scenario: Scenario) -> Problem:
-        """The problem that a scenario poses, without separation and 2-connectivity."""
-        return Problem(
-            scenario.survivor_positions, scenario.survivor_speeds_mps, scenario.planning_range_m
-        )
+        """The problem that a scenario poses, without separation and 2-connectivity; made once and
+        kept with the scenario, for its tree takes a while in a large swarm.
+        """
+        memo = scenario._memo
+        if "exact_problem" not in memo:
+            memo["exact_problem"] = Problem(
+                scenario.survivor_positions, scenario.survivor_speeds_mps, scenario.planning_range_m
+            )
+        problem: Problem = memo["exact_problem"]
+        return problem
 
     def without(self, row: int) -> Problem:
         """The same problem when one survivor is lost."""

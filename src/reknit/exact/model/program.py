@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import clarabel
 import numpy as np
 from scipy.sparse import csc_matrix
 
+from reknit.base.context import never
 from reknit.base.types import FloatArray, IntArray
 
 _TOLERANCE = 1e-10
+_SURELY = 1.0 + 1e-4
+_NEARLY_DUAL = 1e-3
+"""A program is stopped early when its dual is this far beyond the limit and this nearly exact."""
 
 
 @lru_cache(maxsize=256)
@@ -64,8 +69,12 @@ class Program:
         """Demand ``n . (u_i - u_j) >= -room`` of pairs of nodes, one unit vector n for each."""
         self._apart = (index, normals, room)
 
-    def least_time(self) -> clarabel.DefaultSolution:
-        """Minimise t."""
+    def least_time(
+        self, enough: float = np.inf, is_over: Callable[[], bool] = never
+    ) -> clarabel.DefaultSolution:
+        """Minimise t; stop once the dual shows that it is more than `enough`, or at once when
+        `is_over` says so.
+        """
         count = len(self.movers)
         heads = np.arange(count) * (self.dim + 1)
         rows = np.concatenate([self._rows, heads])
@@ -73,7 +82,7 @@ class Program:
         values = np.concatenate([self._values, -self.speeds])
         cost = np.zeros(count * self.dim + 1)
         cost[-1] = 1.0
-        return self._run(rows, columns, values, self.right, cost, [])
+        return self._run(rows, columns, values, self.right, cost, [], enough, is_over)
 
     def least_movement(self, limit: float, closest: float) -> clarabel.DefaultSolution:
         """Minimise the sum of ``|u_i|`` with ``|u_i| <= v_i limit`` and links of at most `closest`.
@@ -101,6 +110,8 @@ class Program:
         right: FloatArray,
         cost: FloatArray,
         more: list[object],
+        enough: float = np.inf,
+        is_over: Callable[[], bool] = never,
     ) -> clarabel.DefaultSolution:
         kinds = [clarabel.SecondOrderConeT(self.dim + 1)] * (len(self.movers) + self.links)
         kinds += more
@@ -122,4 +133,9 @@ class Program:
         np.cumsum(np.bincount(columns, minlength=width), out=starts[1:])
         matrix = csc_matrix((values[order], rows[order], starts), shape=(height, width))
         solver = clarabel.DefaultSolver(_nothing(width), cost, matrix, right, kinds, _settings())
+        solver.set_termination_callback(
+            lambda info: (
+                (info.cost_dual > enough * _SURELY and info.res_dual < _NEARLY_DUAL) or is_over()
+            )
+        )
         return solver.solve()

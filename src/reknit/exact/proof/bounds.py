@@ -8,8 +8,12 @@ links are gone through case by case.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from reknit.base.context import Context
+from reknit.base.progress import silent
 from reknit.base.types import IntArray
 from reknit.exact.demands.feasibility import check_possible
 from reknit.exact.model.problem import Problem
@@ -27,16 +31,35 @@ _LOSSES = 40_000
 """Survivors whose loss is tried for the bound of a 2-connected result, times their number."""
 
 
-def lower_bound(scenario: Scenario) -> Certificate:
+def lower_bound(scenario: Scenario, context: Context | None = None) -> Certificate:
     """The best bound known for a scenario, computed once and kept with it.
 
-    Raises `ImpossibleDemands` where no plan at all can meet the scenario's demands.
+    Parameters
+    ----------
+    scenario
+        The damaged swarm and its demands.
+    context
+        Limits of the computing: when they end the search, what is proved by then is returned,
+        at least the EMST bound, and it is not kept. By default there are none.
+
+    Returns
+    -------
+    The bound in seconds and what proves it.
+
+    Raises
+    ------
+    ImpossibleDemands
+        No plan at all can meet the scenario's demands.
     """
     memo = scenario._memo
-    if "lower_bound" not in memo:
-        check_possible(scenario)
-        memo["lower_bound"] = _lower_bound(scenario)
-    bound: Certificate = memo["lower_bound"]
+    known: Certificate | None = memo.get("lower_bound")
+    if known is not None:
+        return known
+    context = Context() if context is None else context
+    check_possible(scenario)
+    bound = _lower_bound(scenario, context)
+    if not context.has_limits or ("exact_state" in memo and not context.is_over):
+        memo["lower_bound"] = bound
     return bound
 
 
@@ -51,22 +74,30 @@ def emst_bound(scenario: Scenario) -> Certificate:
     return cut_certificate(problem, problem.quickest_s)
 
 
-def _lower_bound(scenario: Scenario) -> Certificate:
-    found = [_connecting(scenario, Problem.of(scenario), None)]
+def _lower_bound(scenario: Scenario, context: Context) -> Certificate:
+    found = [_connecting(scenario, Problem.of(scenario), None, context)]
+    if context.is_over:
+        return found[0]
     if scenario.connectivity > 1 and len(scenario.survivors) > 2:
         lost = _worst_loss(Problem.of(scenario))
-        found.append(_connecting(scenario, Problem.of(scenario).without(lost), lost))
+        found.append(_connecting(scenario, Problem.of(scenario).without(lost), lost, context))
     if scenario.min_separation_m > 0.0:
         found.append(_parting(scenario))
     return max(found, key=lambda certificate: certificate.bound_s)
 
 
-def _connecting(scenario: Scenario, problem: Problem, lost: int | None) -> Certificate:
+def _connecting(
+    scenario: Scenario, problem: Problem, lost: int | None, context: Context
+) -> Certificate:
     floor_s = problem.quickest_s
     cheap = cut_certificate(problem, floor_s, lost)
-    if floor_s == 0.0:
+    if floor_s == 0.0 or context.is_over:
         return cheap
-    state = quick_state(scenario) if lost is None else solve(problem, effort=QUICK_EFFORT)
+    if lost is None:
+        state = quick_state(scenario, context)
+    else:
+        alone = replace(context, seed=0, progress=silent, warm_start=None)
+        state = solve(problem, effort=QUICK_EFFORT, context=alone)
     if state.case is None:
         return cheap
     proved = case_certificate(state.case.search, state.case.proof, lost)

@@ -21,10 +21,11 @@ import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.cone import Cones, Solution, dual_time_s
+from reknit.exact.model.learned import link_set
 from reknit.exact.search.bits import bits, labels, lowest, members, tree_sides, walk
 from reknit.exact.search.conflicts import clashing_pairs
 from reknit.exact.search.proof_tree import Faster, Outcome, Proof, Region, Work, join
-from reknit.network.links import lengths
+from reknit.network.links import components, lengths
 from reknit.plans.certificate import Clash
 
 _LINKED = 1.0 + 1e-9
@@ -38,13 +39,41 @@ _DOUBT = 1e-4
 """How far a dual may stay behind its cone program's value and still end a case."""
 
 
+_NO_LINKS = np.empty((0, 2), dtype=np.int64)
+
+
 class CaseSearch:
-    """Looks for a plan faster than the trial time in a region, or proves that there is none."""
+    """Looks for a plan faster than the trial time in a region, or proves that there is none.
+
+    Parameters
+    ----------
+    cones
+        Cone programs that earlier searches solved.
+    region
+        The survivors looked at.
+    pairs
+        (m, 2) the candidate links, all those with an end in the region.
+    time_s
+        The trial time.
+    work
+        What may be done.
+    held
+        (k, 2) links in use whatever the case, which the region takes as joined. A search with
+        such links finds plans that have them; it proves nothing about others.
+    """
 
     def __init__(
-        self, cones: Cones, region: Region, pairs: IntArray, time_s: float, work: Work
+        self,
+        cones: Cones,
+        region: Region,
+        pairs: IntArray,
+        time_s: float,
+        work: Work,
+        held: IntArray = _NO_LINKS,
     ) -> None:
         problem = cones.problem
+        self.held = held
+        self._held_piece = components(held, problem.count) if len(held) else None
         self.problem, self.cones, self.time_s, self.work = problem, cones, time_s, work
         ends = region.node[pairs]
         keep = ends[:, 0] != ends[:, 1]
@@ -53,6 +82,7 @@ class CaseSearch:
         self.size = region.size
         self.clashes: list[Clash] = []
         self._masks: list[int] = []
+        self._known_masks: set[int] = set()
         self._one = [1 << int(a) for a in self.ends[:, 0]]
         self._two = [1 << int(b) for b in self.ends[:, 1]]
         self._ends = self.ends.tolist()
@@ -73,11 +103,15 @@ class CaseSearch:
     def _recall(self) -> None:
         """Take up the clashes that earlier searches learned, where they still are clashes."""
         number = {(int(i), int(j)): k for k, (i, j) in enumerate(self.pairs)}
-        for clash, time_s in self.cones.clashes:
-            links = [number.get((int(i), int(j)), -1) for i, j in clash.links]
-            if time_s >= self.time_s and min(links) >= 0:
-                mask = bits(np.asarray(links))
-                if mask not in self._masks:
+        held = link_set(self.held)
+        for clash, time_s, links in self.cones.clashes:
+            if time_s < self.time_s:
+                continue
+            rows = [number.get(link, -1) for link in links if link not in held]
+            if min(rows, default=0) >= 0:
+                mask = sum(1 << row for row in rows)
+                if mask not in self._known_masks:
+                    self._known_masks.add(mask)
                     self.clashes.append(clash)
                     self._masks.append(mask)
 
@@ -186,16 +220,16 @@ class CaseSearch:
         """The cone program on the links in use ends the case, or names the link to branch on."""
         moved = self.problem.start
         shifts: dict[int, FloatArray] = {}
-        for piece in self._pieces(used):
-            solution, is_new = self.cones.solve(self.pairs[piece])
+        for piece, pairs in self._pieces(used):
+            solution, is_new = self.cones.solve(pairs, limit_s=self.time_s)
             if is_new:
-                self.work.add()
+                self.work.add_program(len(pairs))
                 if self.work.is_done:
                     return None
             if solution.time_s >= self.time_s or solution.proved_s >= self.time_s:
                 if solution.proved_s < self.time_s * (1.0 - _DOUBT):
                     return None  # the solver failed here, so nothing can be claimed
-                return self._learn(piece, solution)
+                return self._learn(piece, pairs, solution)
             for row, shift in zip(solution.nodes.tolist(), solution.shift, strict=True):
                 shifts[row] = shift
         if shifts:
@@ -224,22 +258,38 @@ class CaseSearch:
         best = np.lexsort((-length[index[shortest]], number))[0]
         return int(index[shortest[best]])
 
-    def _pieces(self, used: int) -> list[list[int]]:
-        """The links in use, by connected piece of real survivors."""
+    def _pieces(self, used: int) -> list[tuple[list[int], IntArray]]:
+        """The links in use by connected piece of survivors: their numbers, and as pairs together
+        with the held links of the piece.
+        """
         links = members(used)
-        home: dict[int, int] = {}
-        pieces: dict[int, list[int]] = {}
-        for link in links:
-            a, b = self.pairs[link].tolist()
-            one, two = home.setdefault(a, a), home.setdefault(b, b)
+        held_piece = self._held_piece
+        root: dict[int, int] = {}
+
+        def find(node: int) -> int:
+            while root.setdefault(node, node) != node:
+                root[node] = root[root[node]]
+                node = root[node]
+            return node
+
+        ends = self.pairs if held_piece is None else held_piece[self.pairs]
+        joined = ends[links].tolist()
+        for a, b in joined:
+            one, two = find(a), find(b)
             if one != two:
-                low, high = min(one, two), max(one, two)
-                for node, root in home.items():
-                    if root == high:
-                        home[node] = low
-        for link in links:
-            pieces.setdefault(home[int(self.pairs[link, 0])], []).append(link)
-        return list(pieces.values())
+                root[max(one, two)] = min(one, two)
+        pieces: dict[int, list[int]] = {}
+        for link, (a, _) in zip(links, joined, strict=True):
+            pieces.setdefault(find(a), []).append(link)
+        if held_piece is None:
+            return [(piece, self.pairs[piece]) for piece in pieces.values()]
+        owner = held_piece[self.held[:, 0]]
+        home = np.asarray([find(int(k)) for k in owner.tolist()], dtype=np.int64)
+        together = []
+        for key in [*pieces, *sorted(set(home.tolist()) - set(pieces))]:
+            piece = pieces.get(key, [])
+            together.append((piece, np.concatenate([self.pairs[piece], self.held[home == key]])))
+        return together
 
     # Ends of proofs.
 
@@ -260,21 +310,20 @@ class CaseSearch:
             self._pair_clash[key] = -2 - len(self._pair_clash)
         return Proof(-1, self._pair_clash[key], None, 1 << link | 1 << other, 0)
 
-    def _learn(self, piece: list[int], solution: Solution) -> Proof:
+    def _learn(self, piece: list[int], pairs: IntArray, solution: Solution) -> Proof:
         """Keep the links whose dual vectors matter as a clash."""
         size = np.sqrt((solution.forces**2).sum(axis=1))
-        chosen = np.asarray(piece)
         forces = solution.forces
         for floor in (1e-3, 1e-5, 1e-7, 0.0):
             heavy = size > floor * size.max()
-            time_s = dual_time_s(self.problem, self.pairs[chosen[heavy]], forces[heavy])
+            time_s = dual_time_s(self.problem, pairs[heavy], forces[heavy])
             if time_s >= self.time_s:
                 break
-        chosen, forces = chosen[heavy], forces[heavy]
-        clash = Clash(self.pairs[chosen], forces)
-        self.cones.clashes.append((clash, time_s))
+        clash = Clash(pairs[heavy], forces[heavy])
+        self.cones.clashes.add(clash, time_s)
         self.clashes.append(clash)
-        self._masks.append(bits(chosen))
+        decided = heavy[: len(piece)]
+        self._masks.append(bits(np.asarray(piece, dtype=np.int64)[decided]))
         return self._clash_end(len(self.clashes) - 1)
 
     def clash(self, number: int) -> Clash:

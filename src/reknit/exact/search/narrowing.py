@@ -8,7 +8,6 @@ runs out first, smaller trial times are tried for a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -25,34 +24,28 @@ MOST_ROWS = 40_000
 """A longer proof is worth less than the trouble of carrying and checking it."""
 
 _REGION = 48
-_AT_ONCE = 60
 _BISECTIONS = 8
+_SHORT = 200
 _CLOSE = 1.002
-_BLUR = 0.3
 
 
-def narrow(state: State, limit: int, is_over: Callable[[], bool]) -> State:
-    """Better trees and a better bound, within some `limit` cone programs and cases.
+def narrow(state: State, work: Work) -> State:
+    """Better trees and a better bound, within some work.
 
-    Most swarms are settled at once. Where that fails, trial times halfway to the bound bring
-    large steps from above and below before the time is lowered bit by bit.
+    Most swarms are settled at once. Where half of the work does not do it, trial times halfway
+    between the bound and the best time bring larger steps from above and below.
     """
-    first = min(limit, _AT_ONCE)
-    state = _descend(state, Work(first, is_over))
-    state = _bisect(state, max(4, min(limit // 4, limit // 50 + 12)), is_over)
-    if limit > first and not state.is_proved:
-        state = _descend(state, Work(limit - first, is_over))
-        state = _bisect(state, limit // 16, is_over)
-    return state
+    state = _descend(state, work.part(0.5 * work.limit), work)
+    return _bisect(state, work)
 
 
-def _descend(state: State, work: Work) -> State:
-    """Ask for a plan just faster than the best, until there is none or the work is done."""
+def _descend(state: State, part: Work, work: Work) -> State:
+    """Ask for a plan just faster than the best, until there is none or this part is done."""
     problem = state.problem
     size = _REGION
     while not (state.is_proved or state.is_impossible):
         trial_s = _trial_s(state)
-        search = _search_near(state, trial_s, size, work)
+        search = _search_near(state, trial_s, size, part)
         outcome = search.run()
         if outcome is None:
             break
@@ -69,20 +62,22 @@ def _descend(state: State, work: Work) -> State:
             break
         else:
             state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
+    work.add(part.done)
     return state
 
 
-def _bisect(state: State, limit: int, is_over: Callable[[], bool]) -> State:
-    """Try times halfway between the bound and the best, each with so much work."""
+def _bisect(state: State, work: Work) -> State:
+    """Try times halfway between the bound and the best, each with a part of the work left."""
     low_s, high_s = state.bound_s, state.tree.time_s
     if not np.isfinite(high_s):
         return state
-    for _ in range(_BISECTIONS if limit > 20 else _BISECTIONS // 2):
-        if high_s <= low_s * _CLOSE or state.is_proved or is_over():
-            break
+    limit = (work.limit - work.done) / (_BISECTIONS if work.limit > _SHORT else _BISECTIONS // 2)
+    while not (high_s <= low_s * _CLOSE or state.is_proved or work.is_done):
         trial_s = 0.5 * (low_s + high_s)
-        search = _search_near(state, trial_s, _REGION, Work(limit, is_over))
+        part = work.part(limit)
+        search = _search_near(state, trial_s, _REGION, part)
         outcome = search.run()
+        work.add(part.done)
         if outcome is None:
             high_s = trial_s
         elif isinstance(outcome, Faster):
@@ -95,28 +90,6 @@ def _bisect(state: State, limit: int, is_over: Callable[[], bool]) -> State:
         else:
             low_s = trial_s
             state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
-    return state
-
-
-def restarts(state: State, tries: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Other trees by chance: links about the critical ones, their lengths blurred."""
-    problem = state.problem
-    near = problem.candidates(_trial_s(state), _region(state, _REGION))
-    pairs = np.unique(np.concatenate([state.tree.links, near]), axis=0)
-    length_m = lengths(state.tree.moved(problem), pairs)
-    for _ in range(tries):
-        blur = np.exp(_BLUR * rng.random() * rng.standard_normal(len(pairs)))
-        yield lightest_tree(pairs, length_m * blur, problem.count)
-
-
-def best_of(state: State, trees: Iterable[IntArray], is_over: Callable[[], bool]) -> State:
-    """The state with the best of these trees, if one is better than its own."""
-    for links in trees:
-        if is_over():
-            break
-        tree = solve_tree(state.cones, links, state.bound_s)
-        if tree.time_s < state.tree.time_s * (1.0 - BETTER):
-            state = replace(state, tree=tree)
     return state
 
 

@@ -57,20 +57,31 @@ Outcome = Proof | Faster | None
 
 @dataclass
 class Work:
-    """Counts cone programs and cases, so that stops do not depend on the clock."""
+    """Counts cone programs and cases, so that stops do not depend on the clock.
 
-    limit: int
+    One unit is about a millisecond of one core: a case, or a cone program of twenty links.
+    """
+
+    limit: float
     is_over: Callable[[], bool] = lambda: False
-    done: int = 0
+    done: float = 0.0
 
-    def add(self, amount: int = 1) -> None:
+    def part(self, limit: float) -> Work:
+        """So much of what is left, to be counted apart and added when it is done."""
+        return Work(min(limit, self.limit - self.done), self.is_over)
+
+    def add_program(self, links: int) -> None:
+        """Count a cone program."""
+        self.done += 0.4 + 0.03 * links
+
+    def add(self, amount: float = 1.0) -> None:
         """Count some work as done."""
         self.done += amount
 
     @property
     def is_done(self) -> bool:
         """Whether to stop: the limit is reached, the time over, or the caller has cancelled."""
-        return self.done > self.limit or self.is_over()
+        return self.done >= self.limit or self.is_over()
 
 
 @dataclass

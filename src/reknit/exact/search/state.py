@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,6 +66,6 @@ class State:
         """Whether a tree is known whose links can all hold."""
         return bool(np.isfinite(self.tree.time_s))
 
-    def branch_off(self) -> State:
+    def branch_off(self, is_over: Callable[[], bool]) -> State:
         """The same state with cone programs of its own, so that this one stays as it is."""
-        return replace(self, cones=self.cones.copy())
+        return replace(self, cones=self.cones.copy(is_over))

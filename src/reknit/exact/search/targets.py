@@ -35,8 +35,12 @@ def exact_targets(
 ) -> FloatArray | None:
     """Targets on a solved tree whose links hold exactly; None where rounding prevents that.
 
-    Once the budget is over, pieces are placed by least time alone, which is quicker.
+    Once the time is over, the positions of least time are taken as they are.
     """
+    if is_over():
+        hasty = _hasty_targets(problem, tree)
+        if hasty is not None:
+            return hasty
     speeds = np.where(tree.movable, problem.speeds, 0.0)
     local = Problem(problem.start, speeds, problem.range_m)
     targets = problem.start.copy()
@@ -46,7 +50,26 @@ def exact_targets(
             if shift is None:
                 return None
             targets[solution.nodes] += shift
+            if is_over():
+                hasty = _hasty_targets(problem, tree)
+                if hasty is not None:
+                    return hasty
     return targets
+
+
+def _hasty_targets(problem: Problem, tree: TreeSolution) -> FloatArray | None:
+    """The positions of least time, shrunk by a hair so that rounding breaks no link; None where
+    anchors forbid that or the links do not all hold.
+    """
+    if (problem.speeds == 0.0).any():
+        return None
+    moved = tree.moved(problem)
+    centre = moved.mean(axis=0)
+    for margin in _MARGINS:
+        targets = np.asarray(centre + (1.0 - margin) * (moved - centre))
+        if (lengths(targets, tree.links) <= problem.range_m).all():
+            return targets
+    return None
 
 
 def _piece_targets(

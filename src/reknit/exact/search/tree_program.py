@@ -8,17 +8,22 @@ move; the piece that decides the time is given more of them until that helps no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.exact.model.cone import Cones, Solution
 from reknit.exact.model.problem import Problem
+from reknit.exact.search.proof_tree import Work
 from reknit.network.links import components, lengths
 
 _LARGE = 1_500
 """From here on only survivors near gaps move."""
+
+_AHEAD = 1.15
+"""How far above a time the next guess is, so that few guesses are needed; any guess that is not
+exceeded gives the same optimum."""
 
 _HOPS = 4
 _MOST_HOPS = 64
@@ -60,20 +65,29 @@ class TreeSolution:
 
 
 def solve_tree(cones: Cones, links: IntArray, floor_s: float) -> TreeSolution:
-    """The cone program on a spanning tree; no time below `floor_s` is possible."""
+    """The cone program on a spanning tree; no time below `floor_s` is possible.
+
+    When the time is over the best is returned that is solved, infinite if nothing is.
+    """
     problem = cones.problem
     hops = np.full(len(links), _HOPS if problem.count > _LARGE else _MOST_HOPS)
     gaps = problem.closing_time_s(links) > 0.0
     guess_s = floor_s
     before = np.inf
+    best: TreeSolution | None = None
     while True:
         movable = _movable(links, np.where(gaps, hops, -1), problem.count)
         solved = _solve_pieces(cones, links, guess_s, movable)
+        if cones.is_over():
+            if not solved.time_s <= guess_s:  # other links may break: not a plan yet
+                solved = replace(solved, time_s=np.inf)
+            return solved if best is None or solved.time_s < best.time_s else best
         if solved.time_s > guess_s and np.isfinite(solved.time_s):
-            guess_s = solved.time_s * (1.0 + 1e-9)
+            guess_s = solved.time_s * _AHEAD
             continue
         if solved.time_s <= floor_s * (1.0 + 1e-9) or len(solved.pieces) == 0:
             return solved
+        best = solved
         # Allow more survivors to move where the time is decided.
         mine = _same_piece(solved, links) & gaps & (hops < _MOST_HOPS)
         if not mine.any() or solved.time_s > before * (1.0 - 1e-9):
@@ -83,18 +97,52 @@ def solve_tree(cones: Cones, links: IntArray, floor_s: float) -> TreeSolution:
         hops[mine] = np.minimum(2 * hops[mine], _MOST_HOPS)
 
 
+def solve_tree_within(
+    cones: Cones, links: IntArray, limit_s: float, work: Work
+) -> TreeSolution | tuple[IntArray, Solution]:
+    """The cone program on a spanning tree if it takes less than a time; else a piece that takes
+    as long, with its solution.
+    """
+    problem = cones.problem
+    if problem.count > _LARGE:
+        before = cones.solved
+        solved = solve_tree(cones, links, limit_s)
+        work.add_program(20 * (cones.solved - before))
+        work.add(1e-3 * problem.count)
+        if solved.time_s < limit_s:
+            return solved
+        return solved.pieces[solved.worst], solved.solutions[solved.worst]
+    movable = np.ones(problem.count, dtype=bool)
+    pieces = _contested_pieces(problem, links, limit_s, movable)
+    solutions = []
+    for piece in pieces:
+        work.add_program(len(piece))
+        solution = cones.solve(piece, limit_s=limit_s)[0]
+        if solution.time_s >= limit_s:
+            return piece, solution
+        solutions.append(solution)
+    time_s = max((solution.time_s for solution in solutions), default=0.0)
+    return TreeSolution(links, time_s, pieces, solutions, movable)
+
+
 def _solve_pieces(
     cones: Cones, links: IntArray, guess_s: float, movable: BoolArray
 ) -> TreeSolution:
-    problem = cones.problem
+    pieces = _contested_pieces(cones.problem, links, guess_s, movable)
+    solutions = [cones.solve(piece, movable)[0] for piece in pieces]
+    time_s = max((solution.time_s for solution in solutions), default=0.0)
+    return TreeSolution(links, time_s, pieces, solutions, movable)
+
+
+def _contested_pieces(
+    problem: Problem, links: IntArray, guess_s: float, movable: BoolArray
+) -> list[IntArray]:
+    """The links that flights of so long can break, by piece."""
     speeds = np.where(movable, problem.speeds, 0.0)
     # A hair more than the guess, which targets may exceed by rounding.
     give_m = (speeds[links[:, 0]] + speeds[links[:, 1]]) * guess_s * (1.0 + 1e-5)
     contested = links[lengths(problem.start, links) > problem.range_m - give_m]
-    pieces = _split(contested, movable, problem.count)
-    solutions = [cones.solve(piece, movable)[0] for piece in pieces]
-    time_s = max((solution.time_s for solution in solutions), default=0.0)
-    return TreeSolution(links, time_s, pieces, solutions, movable)
+    return _split(contested, movable, problem.count)
 
 
 def _movable(tree: IntArray, hops: IntArray, count: int) -> BoolArray:

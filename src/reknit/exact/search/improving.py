@@ -1,0 +1,48 @@
+"""The search for better trees: exchanges first, then neighbourhoods of the links that decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from reknit.base.types import IntArray
+from reknit.exact.search.exchange import Exchange
+from reknit.exact.search.neighbourhood import Neighbourhoods
+from reknit.exact.search.proof_tree import Work
+from reknit.exact.search.state import State
+
+
+class Improver:
+    """Keeps improving the tree of a state; goes on where it stopped.
+
+    Parameters
+    ----------
+    state
+        Whose cone programs are shared.
+    rng
+        The source of randomness.
+    """
+
+    def __init__(self, state: State, rng: np.random.Generator) -> None:
+        self._exchange = Exchange(state.cones, state.bound_s, Work(0.0))
+        self._neighbourhoods = Neighbourhoods(state.cones, self._exchange, Work(0.0), rng)
+        self._exhausted: IntArray | None = None
+
+    def start_from(self, state: State, links: IntArray, work: Work) -> State:
+        """The state with another tree, if that is faster than its own."""
+        self._exchange.work = work
+        tree = self._exchange.solve_within(links, state.tree.time_s)
+        return state if tree is None else replace(state, tree=tree)
+
+    def improve(self, state: State, work: Work) -> State:
+        """The state with the best tree found within some work."""
+        self._exchange.work = self._neighbourhoods.work = work
+        self._exchange.floor_s = state.bound_s
+        tree = state.tree
+        if self._exhausted is not tree.links:
+            tree = self._exchange.improve(tree)
+        while not (work.is_done or replace(state, tree=tree).is_proved):
+            tree = self._neighbourhoods.step(tree)
+        self._exhausted = tree.links
+        return replace(state, tree=tree)

@@ -1,0 +1,160 @@
+"""The search for better trees: exchanges, neighbourhoods, and the rounds that join them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reknit
+from reknit.base.budget import Budget
+from reknit.base.context import Context
+from reknit.exact.model.cone import Cones, solve
+from reknit.exact.model.learned import LearnedClashes
+from reknit.exact.model.problem import Problem, is_spanning
+from reknit.exact.search.exchange import Exchange
+from reknit.exact.search.improving import Improver
+from reknit.exact.search.proof_tree import Work
+from reknit.exact.search.tree_program import TreeSolution, solve_tree, solve_tree_within
+from reknit.exact.solve import QUICK_EFFORT, quick_state
+from reknit.exact.solve import solve as search
+from reknit.network.links import lengths
+from reknit.plans.certificate import Clash
+
+
+def _sparse(seed: int, count: int = 20) -> Problem:
+    start = np.random.default_rng(seed).random((count, 2)) * 1_500.0
+    return Problem(start, np.full(count, 10.0), 120.0)
+
+
+def _is_plan(problem: Problem, tree: TreeSolution) -> bool:
+    """Whether a tree's positions are in reach and its links hold, up to the solver's rounding."""
+    moved = tree.moved(problem)
+    flown_s = np.sqrt(((moved - problem.start) ** 2).sum(axis=1)) / problem.speeds
+    return bool(
+        is_spanning(tree.links, problem.count)
+        and flown_s.max() <= tree.time_s * (1.0 + 1e-6)
+        and lengths(moved, tree.links).max() <= problem.range_m * (1.0 + 1e-6)
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_exchanges_only_improve(seed: int) -> None:
+    """Exchanging links gives a spanning tree that is a plan and no slower than the EMST's."""
+    problem = _sparse(seed)
+    cones = Cones(problem)
+    first = solve_tree(cones, problem.first_tree, problem.quickest_s)
+    better = Exchange(cones, problem.quickest_s, Work(300.0)).improve(first)
+    assert better.time_s <= first.time_s
+    assert _is_plan(problem, better)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_neighbourhoods_go_further_than_exchanges(seed: int) -> None:
+    """More work never gives a slower tree, and what is found is a plan."""
+    problem = _sparse(seed)
+    times_s = []
+    for limit in (0.0, 100.0, 600.0):
+        state = search(problem, effort=0)
+        state = Improver(state, np.random.default_rng(0)).improve(state, Work(limit))
+        assert _is_plan(problem, state.tree)
+        times_s.append(state.tree.time_s)
+    assert times_s[2] <= times_s[1] <= times_s[0]
+    assert times_s[2] < times_s[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tree_within_a_time_is_the_tree(seed: int) -> None:
+    """With a limit above its time a tree is solved as without one; below, a piece refutes it."""
+    problem = _sparse(seed)
+    cones = Cones(problem)
+    whole = solve(problem, problem.first_tree)
+    within = solve_tree_within(cones, problem.first_tree, 1.01 * whole.time_s, Work(10.0))
+    assert isinstance(within, TreeSolution)
+    assert within.time_s == pytest.approx(whole.time_s, rel=1e-7)
+    refuted = solve_tree_within(cones, problem.first_tree, 0.9 * whole.time_s, Work(10.0))
+    assert not isinstance(refuted, TreeSolution)
+    piece, solution = refuted
+    assert 0.9 * whole.time_s <= solution.proved_s <= whole.time_s * (1.0 + 1e-9)
+    assert len(solution.forces) == len(piece)
+
+
+def test_clashes_refute_what_holds_them() -> None:
+    """A set of links is refuted when it has a clash with the new link and enough time."""
+    clashes = LearnedClashes()
+    clashes.add(Clash(np.array([[0, 1], [1, 2]]), np.ones((2, 2))), 5.0)
+    tree = {(0, 1), (1, 2), (2, 3)}
+    assert clashes.refute(tree, (1, 2), 5.0)
+    assert not clashes.refute(tree, (1, 2), 5.1)
+    assert not clashes.refute(tree, (2, 3), 5.0)
+    assert not clashes.refute({(1, 2), (2, 3)}, (1, 2), 5.0)
+    copied = clashes.copy()
+    copied.add(Clash(np.array([[2, 3]]), np.ones((1, 2))), 9.0)
+    assert len(list(clashes)) == 1
+    assert len(list(copied)) == 2
+
+
+def test_the_planner_goes_on_from_the_bounds_state() -> None:
+    """Planning leaves the scenario's state as it was, so that a second plan is the same."""
+    scenario = reknit.generate(uavs=200, destroyed=185, seed=5, split=True)
+    bound = reknit.lower_bound(scenario)
+    state = quick_state(scenario)
+    programs, clashes = state.cones.solved, len(list(state.cones.clashes))
+    plans = [reknit.plan(scenario, "certified", effort=400) for _ in range(2)]
+    assert quick_state(scenario) is state
+    assert (state.cones.solved, len(list(state.cones.clashes))) == (programs, clashes)
+    assert plans[0].targets.tobytes() == plans[1].targets.tobytes()
+    assert plans[0].lower_bound_s >= bound.bound_s
+
+
+def test_a_call_with_a_budget_leaves_no_trace() -> None:
+    """A plan without a budget is the same whether or not a hasty one was made before."""
+    fresh, used = (reknit.generate(200, 185, seed=8, split=True) for _ in range(2))
+    reknit.plan(used, "certified", budget_s=0.01)
+    one, two = (reknit.plan(swarm, "certified", effort=300) for swarm in (fresh, used))
+    assert one.targets.tobytes() == two.targets.tobytes()
+    assert one.lower_bound_s == two.lower_bound_s
+
+
+def test_an_earlier_plan_is_a_start() -> None:
+    """With the targets of a good plan to begin from, hardly any work gives a plan as good."""
+    problem = _sparse(3)
+    good = search(problem, effort=800)
+    assert good.tree.time_s < search(problem, effort=QUICK_EFFORT).tree.time_s
+    context = Context(warm_start=good.tree.moved(problem))
+    again = search(problem, effort=QUICK_EFFORT, context=context)
+    assert again.tree.time_s <= good.tree.time_s * (1.0 + 1e-6)
+
+
+def test_cancelling_ends_the_search() -> None:
+    """Once the caller cancels, no further cone program is solved to its end."""
+    problem = _sparse(1)
+    asked: list[int] = []
+
+    def cancel() -> bool:
+        asked.append(1)
+        return len(asked) > 200
+
+    whole = search(problem, effort=4_000)
+    state = search(problem, effort=4_000, context=Context(cancel=cancel))
+    assert state.cones.solved < 0.5 * whole.cones.solved
+    assert len(asked) < 400
+    assert _is_plan(problem, state.tree)
+
+
+def test_no_time_gives_the_weaker_bound() -> None:
+    """With no budget the bound is the EMST's, and it is not kept for later calls."""
+    scenario = reknit.generate(uavs=200, destroyed=185, seed=4, split=True)
+    hasty = reknit.lower_bound(scenario, Context(budget=Budget(0.0)))
+    bound = reknit.lower_bound(scenario)
+    assert 0.0 < hasty.bound_s < bound.bound_s
+
+
+def test_progress_shows_plan_and_bound_closing_in() -> None:
+    """Listeners are told both times; the plan never gets worse."""
+    messages: list[str] = []
+    context = Context(progress=lambda fraction, message: messages.append(message))
+    search(_sparse(2), effort=1_500, context=context)
+    times_s = [float(message.split()[1]) for message in messages]
+    assert len(messages) >= 3
+    assert all("bound" in message for message in messages)
+    assert times_s == sorted(times_s, reverse=True)
