@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint format bench results clean
+.PHONY: help demo studio test test-long lint format bench results clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## +/\t/' | expand -t 14
@@ -20,6 +20,9 @@ DEMO := --uavs 200 --destroy 100 --seed 7 --out demo
 demo: $(READY)   ## break a swarm, restore it in two ways, show them (pictures in ./demo)
 	$(BIN)/reknit compare --planners ml-dagl,certified $(DEMO)
 	$(BIN)/reknit recover --planner certified $(DEMO)
+
+studio: $(READY) ## break and mend swarms in the browser
+	$(BIN)/reknit serve --open
 
 test: $(READY)   ## every test but the long ones
 	bash tests/install_browser

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reknit.plans.verification import Verification
     from reknit.recovery.repeated import Strike, recover_repeatedly
     from reknit.recovery.runs import Run, plan, recover
+    from reknit.serve.client import Client
     from reknit.study.report.write import write_report
     from reknit.study.run.runner import run_study
     from reknit.study.spec.study import Study, load_study
@@ -51,6 +52,7 @@ __version__ = VERSION
 _HOME = {
     "Budget": "reknit.base.budget",
     "Certificate": "reknit.plans.certificate",
+    "Client": "reknit.serve.client",
     "Context": "reknit.base.context",
     "Controller": "reknit.flight.controller",
     "Flight": "reknit.flight.flight",
@@ -87,6 +89,7 @@ _HOME = {
 __all__ = [
     "Budget",
     "Certificate",
+    "Client",
     "Context",
     "Controller",
     "Flight",

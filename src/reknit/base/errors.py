@@ -120,6 +120,14 @@ class TooLarge(ReknitError):
         )
 
 
+class ServiceError(ReknitError):
+    """A service cannot be reached, refuses, or answers with something that is no answer."""
+
+    def __init__(self, detail: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(detail)
+
+
 def _shorten(value: object, limit: int = 80) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) <= limit else text[: limit - 3] + "..."

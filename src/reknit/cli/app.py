@@ -20,6 +20,7 @@ from reknit.cli import codes
 from reknit.cli.compare import compare
 from reknit.cli.planners import planners
 from reknit.cli.recover import recover
+from reknit.cli.serve import serve
 from reknit.cli.study import study_app
 from reknit.cli.verify import verify
 from reknit.cli.work import bench, pretrain
@@ -43,6 +44,7 @@ app.command(epilog="Example: reknit planners --json")(planners)
 app.command(epilog="Example: reknit pretrain --preset default --dim 2 --out training")(pretrain)
 app.command(epilog="Example: reknit bench --repeats 5")(bench)
 app.add_typer(study_app, name="study")
+app.command(epilog="Example: reknit serve --open")(serve)
 
 # typer brings its own copy of click or uses the installed one, depending on its version.
 _UsageError: Any = typer.BadParameter.__mro__[2]

@@ -26,6 +26,8 @@ from reknit.swarm.scenario import Scenario
 LAYOUTS = ("uniform", "grid", "clusters", "corridor")
 MAX_UAVS = 1_000_000
 _SPLIT_TRIES = 200
+_SMALLEST, _LARGEST = 1e-9, 1e9
+"""Of densities and ranges: beyond, the sides of the mission area overflow."""
 
 
 def generate(
@@ -135,5 +137,6 @@ def _check(
     if dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")
     for name, value in (("density_per_km2", density_per_km2), ("radio_range_m", range_m)):
-        if not (math.isfinite(value) and value > 0):
-            raise InvalidParameter(name, value, "a finite number above 0")
+        if not (_SMALLEST <= value <= _LARGEST):
+            allowed = f"a number from {_SMALLEST:g} to {_LARGEST:g}"
+            raise InvalidParameter(name, value, allowed)

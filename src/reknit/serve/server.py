@@ -1,0 +1,70 @@
+"""Runs the application under uvicorn until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from reknit.base.errors import InvalidParameter
+from reknit.serve.app import create_app
+from reknit.serve.service import Service
+from reknit.serve.settings import ServeSettings
+
+
+class _Server(uvicorn.Server):
+    """Begins to drain at the signal itself, so that waiting clients get their answers."""
+
+    def __init__(
+        self, config: uvicorn.Config, service: Service, on_start: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._service = service
+        self._on_start = on_start
+        self._own_loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._own_loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        if self.started:
+            self._on_start()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._own_loop is not None:
+            self._own_loop.call_soon_threadsafe(self._service.begin_drain)
+        super().handle_exit(sig, frame)
+
+
+def run_server(settings: ServeSettings, on_start: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; accepted jobs are then finished or handed back.
+
+    Parameters
+    ----------
+    settings
+        Address and limits.
+    on_start
+        Called with the service's URL as soon as it answers.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=512)
+    except OSError as error:
+        where = f"{settings.host}:{settings.port}"
+        raise InvalidParameter("host, port", where, f"a free address ({error.strerror})") from None
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=int(settings.drain_s) + 2,
+    )
+    name = f"[{settings.host}]" if ":" in settings.host else settings.host
+    url = f"http://{name}:{listener.getsockname()[1]}/"
+    with listener:
+        _Server(config, app.state.service, lambda: on_start(url)).run(sockets=[listener])

@@ -1,0 +1,183 @@
+"""What a worker process does with a request body: JSON in, JSON out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reknit.algorithms.registry import registered
+from reknit.base.context import Cancel
+from reknit.base.errors import InvalidParameter, InvalidPlan, ReknitError
+from reknit.base.progress import Progress
+from reknit.exact.proof.bounds import lower_bound
+from reknit.flight.flight import Flight
+from reknit.plans.files import certificate_file, plan_file, plan_of
+from reknit.recovery.runs import Run, plan, recover
+from reknit.serve.models import (
+    Bound,
+    BoundRequest,
+    Comparison,
+    ComparisonRequest,
+    ComparisonRow,
+    FlightFile,
+    GenerationRequest,
+    PlanRequest,
+    Recovery,
+    RecoveryRequest,
+    Verification,
+    VerificationRequest,
+)
+from reknit.serve.problems import problem_of
+from reknit.swarm.files import scenario_file, scenario_of
+from reknit.swarm.generate import generate
+
+_SHIPPED_WEIGHTS = ("pretrained", "random")
+
+
+@dataclass(frozen=True)
+class Call:
+    """Limits and listeners of one task."""
+
+    budget_s: float | None
+    progress: Progress
+    cancel: Cancel
+
+
+Task = Callable[[bytes, Call], str]
+
+
+def plan_task(body: bytes, call: Call) -> str:
+    """POST /v1/plans."""
+    request = PlanRequest.model_validate_json(body)
+    _refuse_paths(request.planner, request.parameters)
+    result = plan(
+        scenario_of(request.scenario),
+        request.planner,
+        seed=request.seed,
+        budget_s=call.budget_s,
+        progress=call.progress,
+        **request.parameters,
+    )
+    return plan_file(result).model_dump_json()
+
+
+def recovery_task(body: bytes, call: Call) -> str:
+    """POST /v1/recoveries."""
+    request = RecoveryRequest.model_validate_json(body)
+    _refuse_paths(request.planner, request.parameters)
+    run = recover(
+        scenario_of(request.scenario),
+        request.planner,
+        seed=request.seed,
+        budget_s=call.budget_s,
+        progress=call.progress,
+        **request.parameters,
+    )
+    return recovery_model(run, request.frames).model_dump_json()
+
+
+def comparison_task(body: bytes, call: Call) -> str:
+    """POST /v1/comparisons: a planner that fails loses only its own row."""
+    request = ComparisonRequest.model_validate_json(body)
+    scenario = scenario_of(request.scenario)
+    rows: list[ComparisonRow] = []
+    count = len(request.planners)
+    for number, name in enumerate(request.planners):
+
+        def report(fraction: float, message: str, done: int = number, name: str = name) -> None:
+            call.progress((done + fraction) / count, f"{name}: {message}")
+
+        report(0.0, "planning")
+        share_s = None if call.budget_s is None else call.budget_s / count
+        try:
+            run = recover(scenario, name, seed=request.seed, budget_s=share_s, progress=report)
+        except ReknitError as error:
+            rows.append(ComparisonRow(planner=name, problem=problem_of(error)))
+        else:
+            rows.append(ComparisonRow(planner=name, recovery=recovery_model(run, request.frames)))
+    bounds_s = [lower_bound(scenario).bound_s]
+    bounds_s += [
+        row.recovery.plan.lower_bound_s for row in rows if row.recovery and row.recovery.plan
+    ]
+    return Comparison(lower_bound_s=max(bounds_s), rows=rows).model_dump_json()
+
+
+def bound_task(body: bytes, call: Call) -> str:
+    """POST /v1/bounds."""
+    certificate = lower_bound(scenario_of(BoundRequest.model_validate_json(body).scenario))
+    result = Bound(bound_s=certificate.bound_s, certificate=certificate_file(certificate))
+    return result.model_dump_json()
+
+
+def verification_task(body: bytes, call: Call) -> str:
+    """POST /v1/verifications."""
+    request = VerificationRequest.model_validate_json(body)
+    scenario = scenario_of(request.scenario)
+    try:
+        plan_of(request.plan).verify(scenario)
+    except (InvalidPlan, ValueError) as error:
+        return Verification(valid=False, reason=str(error)).model_dump_json()
+    return Verification(valid=True).model_dump_json()
+
+
+def generation_task(body: bytes, call: Call) -> str:
+    """POST /v1/scenarios."""
+    request = GenerationRequest.model_validate_json(body)
+    scenario = generate(**request.model_dump(exclude_unset=True))
+    return scenario_file(scenario).model_dump_json()
+
+
+TASKS: dict[str, Task] = {
+    "plans": plan_task,
+    "recoveries": recovery_task,
+    "comparisons": comparison_task,
+    "bounds": bound_task,
+    "verifications": verification_task,
+    "scenarios": generation_task,
+}
+
+
+def recovery_model(run: Run, frames: int | None) -> Recovery:
+    """A run as it is sent, its flight thinned to so many instants."""
+    return Recovery(
+        planner=run.planner,
+        compute_s=run.compute_s,
+        plan=None if run.plan is None else plan_file(run.plan),
+        flight=flight_file(run.flight, frames),
+        metrics=run.metrics,
+    )
+
+
+def flight_file(flight: Flight, frames: int | None) -> FlightFile:
+    """A flight as it is sent; its first and last instants are always among the chosen ones."""
+    steps = len(flight.times_s)
+    chosen = np.arange(steps)
+    if frames is not None and frames < steps:
+        chosen = np.unique(np.linspace(0, steps - 1, frames).round().astype(np.int64))
+    return FlightFile(
+        times_s=flight.times_s[chosen].tolist(),
+        positions_m=flight.positions[chosen].tolist(),
+        subnets=flight.subnets[chosen].tolist(),
+        largest_subnet=flight.largest_subnet[chosen].tolist(),
+        reconnected_at_s=flight.reconnected_at_s,
+        reconnected_at_step_s=flight.reconnected_at_step_s,
+        path_lengths_m=flight.path_lengths_m.tolist(),
+    )
+
+
+def _refuse_paths(planner: str, parameters: dict[str, Any]) -> None:
+    """No request may name a file of the server: a parameter that takes a path takes names only."""
+    entry = registered().get(planner.split("+")[0])
+    if entry is None or not parameters:
+        return
+    factory = entry.load()
+    fields = dataclasses.fields(factory) if dataclasses.is_dataclass(factory) else ()
+    for field in fields:
+        value = parameters.get(field.name)
+        if "Path" in str(field.type) and value is not None and value not in _SHIPPED_WEIGHTS:
+            allowed = f"{' or '.join(_SHIPPED_WEIGHTS)}; files cannot be named in a request"
+            raise InvalidParameter(f"{planner}.{field.name}", value, allowed)

@@ -1,0 +1,239 @@
+"""Jobs: progress, cancelling, limits, lost workers, shutting down."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+import reknit
+from reknit.base.errors import InvalidParameter
+from reknit.serve.jobs import Job, JobStore
+from reknit.serve.settings import ServeSettings
+from tests.serve.running import Running, body_of, running, slow_body, until, value_of
+
+LATER = {"prefer": "respond-async"}
+
+
+def _busy(http: httpx.Client) -> int:
+    return int(http.get("/v1/health").json()["busy"])
+
+
+def _events(http: httpx.Client, place: str) -> list[tuple[str, dict[str, Any]]]:
+    rows: list[tuple[str, dict[str, Any]]] = []
+    with http.stream("GET", f"{place}/events") as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        name = ""
+        for line in stream.iter_lines():
+            if line.startswith("event: "):
+                name = line[7:]
+            elif line.startswith("data: "):
+                rows.append((name, json.loads(line[6:])))
+    return rows
+
+
+def test_a_job_reports_and_ends_with_its_result(http: httpx.Client) -> None:
+    """202 with a place, rising progress as events, an end, and then the result is kept."""
+    scenario = reknit.generate(1_000, 0.5, seed=2)
+    body = body_of(scenario, planners=["contraction", "certified"], frames=2)
+    accepted = http.post("/v1/comparisons", json=body, headers=LATER)
+    assert accepted.status_code == 202
+    place = accepted.headers["location"]
+    events = _events(http, place)
+    assert [name for name, _ in events[:-1]] == ["progress"] * (len(events) - 1)
+    assert events[-1][0] == "end"
+    assert events[-1][1]["state"] == "done"
+    fractions = [status["fraction"] for _, status in events]
+    assert fractions == sorted(fractions)
+    assert any(0.0 < fraction < 1.0 for fraction in fractions)
+    result = http.get(f"{place}/result")
+    assert result.status_code == 200
+    assert [row["planner"] for row in result.json()["rows"]] == body["planners"]
+
+
+def test_a_cancelled_job_frees_its_worker(service: Running, http: httpx.Client) -> None:
+    """DELETE ends a running job; the other worker never notices, and both are there again."""
+    before = set(service.worker_pids())
+    place = http.post("/v1/comparisons", json=slow_body(), headers=LATER).headers["location"]
+    until(lambda: http.get(place).json()["state"] == "running")
+    assert http.get(f"{place}/result").status_code == 425
+    answer = http.delete(place)
+    assert answer.json()["state"] == "cancelled"
+    assert http.get(place).status_code == 404
+    assert _busy(http) == 0
+    until(lambda: http.get("/v1/health").json()["workers_ready"] == 2)
+    assert len(before & set(service.worker_pids())) >= 1
+
+
+def test_a_client_that_hangs_up_frees_its_worker(service: Running, http: httpx.Client) -> None:
+    """A connection closed in the middle of a job cancels it."""
+    host, port = service.url.removeprefix("http://").rstrip("/").split(":")
+    body = json.dumps(slow_body()).encode()
+    head = (
+        f"POST /v1/comparisons HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection((host, int(port))) as raw:
+        raw.sendall(head.encode() + body)
+        until(lambda: _busy(http) == 1)
+    until(lambda: _busy(http) == 0)
+
+
+def test_a_killed_worker_is_replaced_and_its_job_done(service: Running, http: httpx.Client) -> None:
+    """Kill -9 under a job: another worker begins it again, and the answer is right."""
+    scenario = reknit.generate(2_000, 0.5, seed=4)
+    retried = value_of(http.get("/v1/metrics").text, "reknit_jobs_retried_total")
+    with ThreadPoolExecutor(1) as threads, service.http() as other:
+        answer = threads.submit(
+            other.post, "/v1/comparisons", json=body_of(scenario, planners=["certified"], frames=2)
+        )
+        until(lambda: _busy(http) == 1)
+        for pid in service.worker_pids():
+            os.kill(pid, signal.SIGKILL)
+        response = answer.result()
+    assert response.status_code == 200
+    assert response.json()["rows"][0]["recovery"]["plan"]["status"] in ("optimal", "feasible")
+    assert value_of(http.get("/v1/metrics").text, "reknit_jobs_retried_total") > retried
+    until(lambda: http.get("/v1/health").json()["workers_ready"] == 2)
+    until(lambda: len(service.worker_pids()) == 2)
+
+
+def test_a_job_that_loses_every_worker_ends_in_a_clear_error(
+    service: Running, http: httpx.Client
+) -> None:
+    """After three lost workers a job ends in 503 with Retry-After; the service goes on."""
+    stop = threading.Event()
+
+    def keep_killing() -> None:
+        while not stop.is_set():
+            if _busy(killer) == 1:
+                for pid in service.worker_pids():
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.05)
+
+    with service.http() as killer:
+        thread = threading.Thread(target=keep_killing)
+        thread.start()
+        response = http.post("/v1/comparisons", json=slow_body())
+        stop.set()
+        thread.join()
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == "5"
+    assert response.json()["type"] == "urn:reknit:WorkerLost"
+    until(lambda: http.get("/v1/health").json()["workers_ready"] == 2)
+    assert http.post("/v1/scenarios", json={"uavs": 5}).status_code == 200
+
+
+def test_a_full_queue_says_when_to_come_again() -> None:
+    """With one worker and one place in the queue the third job is refused by 429; then the
+    service is told to end: the running and the waiting job are handed back, no worker stays.
+    """
+    options = ("--workers", "1", "--queue", "1", "--drain", "1")
+    with running(*options) as service, service.http() as http:
+        body = slow_body()
+        first = http.post("/v1/comparisons", json=body, headers=LATER)
+        until(lambda: _busy(http) == 1)
+        second = http.post("/v1/comparisons", json=body, headers=LATER)
+        third = http.post("/v1/comparisons", json=body, headers=LATER)
+        assert [one.status_code for one in (first, second, third)] == [202, 202, 429]
+        assert int(third.headers["retry-after"]) >= 1
+        assert http.delete(second.headers["location"]).json()["state"] == "cancelled"
+        assert http.post("/v1/comparisons", json=body, headers=LATER).status_code == 202
+        pids = service.worker_pids()
+        service.process.send_signal(signal.SIGTERM)
+        events = _events(http, first.headers["location"])
+        assert events[-1][0] == "end"
+        ended = events[-1][1]
+        assert ended["state"] == "done" or ended["problem"]["type"] == "urn:reknit:ShuttingDown"
+        assert service.process.wait(60) == -signal.SIGTERM
+        assert not any(_is_alive(pid) for pid in pids)
+
+
+def test_shutting_down_finishes_what_was_accepted() -> None:
+    """A request that is being worked on when SIGTERM comes gets its answer."""
+    with running("--workers", "1") as service, service.http() as http:
+        scenario = reknit.generate(2_000, 0.5, seed=4)
+        body = body_of(scenario, planners=["certified"], frames=2)
+        with ThreadPoolExecutor(1) as threads, service.http() as other:
+            answer = threads.submit(other.post, "/v1/comparisons", json=body)
+            until(lambda: _busy(http) == 1)
+            service.process.send_signal(signal.SIGTERM)
+            assert answer.result().status_code == 200
+        assert service.process.wait(60) == -signal.SIGTERM
+
+
+def test_a_service_that_dies_leaves_no_worker() -> None:
+    """Workers end when the service is killed, even those that are idle."""
+    with running("--workers", "2") as service:
+        with service.http() as http:
+            until(lambda: http.get("/v1/health").json()["workers_ready"] == 2)
+        pids = service.worker_pids()
+        assert len(pids) == 2
+        service.process.kill()
+        until(lambda: not any(_is_alive(pid) for pid in pids))
+
+
+def test_off_loopback_a_token_is_asked_for() -> None:
+    """Without the token the data is closed, with it open; the page itself has no secrets."""
+    token = "a-token-of-enough-letters"
+    with running("--workers", "1", "--host", "0.0.0.0", token=token) as service:
+        with service.http() as http:
+            assert http.get("/v1/planners").status_code == 401
+            wrong = {"authorization": f"Bearer {token}x"}
+            assert http.get("/v1/planners", headers=wrong).status_code == 401
+            assert http.get("/").status_code == 200
+        with reknit.Client(service.url, token=token) as client:
+            assert "certified" in client.planners()
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"host": "0.0.0.0"}, "host"),
+        ({"host": "example.org"}, "host"),
+        ({"token": "short"}, "token"),
+        ({"port": 70_000}, "port"),
+        ({"workers": 0}, "workers"),
+        ({"max_budget_s": float("nan")}, "max_budget_s"),
+    ],
+)
+def test_settings_are_checked(fields: dict[str, Any], name: str) -> None:
+    """A service that would be open or without limits cannot be set up."""
+    with pytest.raises(InvalidParameter) as caught:
+        ServeSettings(**fields)
+    assert caught.value.field == name
+
+
+def test_results_expire_and_are_limited() -> None:
+    """Old results go, then the oldest beyond the number or the bytes; jobs at work stay."""
+    store = JobStore(ttl_s=1e9, most=2, most_bytes=25)
+    at_work = Job("plans", b"", None)
+    store.add(at_work)
+    jobs = [Job("plans", b"", None) for _ in range(3)]
+    for job in jobs:
+        store.add(job)
+        job.finish(b"x" * 10)
+    assert store.get(jobs[0].id) is None
+    assert store.get(jobs[2].id) is jobs[2]
+    jobs[2].result = b"x" * 20
+    assert store.get(jobs[1].id) is None
+    assert store.get(at_work.id) is at_work
+    expired = JobStore(ttl_s=0.0, most=9, most_bytes=99)
+    expired.add(jobs[0])
+    assert expired.get(jobs[0].id) is None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
