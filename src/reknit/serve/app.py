@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +22,7 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from reknit.algorithms.registry import registered
+from reknit.algorithms.registry import DEFAULT_PLANNER, registered
 from reknit.base.version import VERSION
 from reknit.plans.files import PlanFile
 from reknit.serve import models
@@ -280,14 +279,12 @@ def _add_facts(app: FastAPI, service: Service) -> None:
                 summary=entry.summary,
                 steers=entry.steers,
                 polishes=entry.polishes,
-                ready=entry.extra is None or find_spec("torch") is not None,
+                ready=not entry.not_ready,
                 needs=entry.extra,
             )
             for entry in registered().values()
         ]
-        return models.Planners(
-            planners=rows, default=models.PlanRequest.model_fields["planner"].default
-        )
+        return models.Planners(planners=rows, default=DEFAULT_PLANNER)
 
     @app.get("/v1/health", summary="Whether the service takes work", responses=_problems())
     async def health() -> models.Health:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from enum import StrEnum
 from inspect import signature
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from reknit.algorithms.registry import DEFAULT_PLANNER
 from reknit.flight.metrics import Metrics
 from reknit.plans.files import CertificateFile, PlanFile
 from reknit.serve.problems import Problem
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.files import ScenarioFile
 from reknit.swarm.generate import LAYOUTS, generate
+
+if TYPE_CHECKING:
+    ScenarioModel: TypeAlias = Any  # its fields are those of the demands, known when it runs
+else:
+    ScenarioModel = ScenarioFile
 
 _LARGEST_SEED = 2**63 - 1
 Seed = Annotated[int, Field(ge=0, le=_LARGEST_SEED, description="Of everything random.")]
@@ -47,8 +53,8 @@ class PlanRequest(_Request):
 
     model_config = _example(scenario=_BROKEN, planner="certified")
 
-    scenario: ScenarioFile
-    planner: Name = Field("certified", description="See /v1/planners; combine by a plus sign.")
+    scenario: ScenarioModel
+    planner: Name = Field(DEFAULT_PLANNER, description="See /v1/planners; combine by a plus sign.")
     seed: Seed = 0
     budget_s: BudgetS = None
     parameters: dict[str, JsonValue] = Field({}, description="The planner's own parameters.")
@@ -67,7 +73,7 @@ class ComparisonRequest(_Request):
 
     model_config = _example(scenario=_BROKEN, planners=["certified", "hero"], frames=50)
 
-    scenario: ScenarioFile
+    scenario: ScenarioModel
     planners: list[Name] = Field(min_length=1, max_length=16)
     seed: Seed = 0
     budget_s: BudgetS = None
@@ -79,13 +85,13 @@ class BoundRequest(_Request):
 
     model_config = _example(scenario=_BROKEN)
 
-    scenario: ScenarioFile
+    scenario: ScenarioModel
 
 
 class VerificationRequest(_Request):
     """A plan, and the scenario to hold it against."""
 
-    scenario: ScenarioFile
+    scenario: ScenarioModel
     plan: PlanFile
 
 
