@@ -94,6 +94,7 @@ def test_verification_tells_truth_from_lie(http: httpx.Client, scenario: reknit.
         ("plans", {"seed": -1}, 422, "seed"),
         ("plans", {"colour": "red"}, 422, "colour"),
         ("plans", {"parameters": {"nothing": 1}}, 422, "certified.nothing"),
+        ("plans", {"parameters": {"progress": 1}}, 422, "certified.progress"),
         ("recoveries", {"frames": 1}, 422, "frames"),
         ("scenarios", {"uavs": 4001}, 413, "uavs"),
         ("plans", {"scenario": {"positions_m": [[0, 0]] * 4001}}, 413, "scenario.positions_m"),

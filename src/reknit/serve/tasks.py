@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,13 @@ from reknit.swarm.files import scenario_file, scenario_of
 from reknit.swarm.generate import generate
 
 _SHIPPED_WEIGHTS = ("pretrained", "random")
+"""What a parameter that takes a path may be in a request."""
+_OWN = frozenset(
+    name
+    for function in (plan, recover)
+    for name, item in signature(function).parameters.items()
+    if item.kind is not item.VAR_KEYWORD
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ Task = Callable[[bytes, Call], str]
 def plan_task(body: bytes, call: Call) -> str:
     """POST /v1/plans."""
     request = PlanRequest.model_validate_json(body)
-    _refuse_paths(request.planner, request.parameters)
+    _check_parameters(request.planner, request.parameters)
     result = plan(
         scenario_of(request.scenario),
         request.planner,
@@ -68,7 +76,7 @@ def plan_task(body: bytes, call: Call) -> str:
 def recovery_task(body: bytes, call: Call) -> str:
     """POST /v1/recoveries."""
     request = RecoveryRequest.model_validate_json(body)
-    _refuse_paths(request.planner, request.parameters)
+    _check_parameters(request.planner, request.parameters)
     run = recover(
         scenario_of(request.scenario),
         request.planner,
@@ -169,8 +177,12 @@ def flight_file(flight: Flight, frames: int | None) -> FlightFile:
     )
 
 
-def _refuse_paths(planner: str, parameters: dict[str, Any]) -> None:
-    """No request may name a file of the server: a parameter that takes a path takes names only."""
+def _check_parameters(planner: str, parameters: dict[str, Any]) -> None:
+    """Refuse what must not reach `recover`: its own arguments, and files of the server."""
+    for name in _OWN & parameters.keys():
+        raise InvalidParameter(
+            f"{planner}.{name}", parameters[name], "the planner's own parameters"
+        )
     entry = registered().get(planner.split("+")[0])
     if entry is None or not parameters:
         return
