@@ -56,6 +56,12 @@ repetitions = 2
 """
 
 
+@pytest.fixture(autouse=True)
+def _own_library(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans submitted by tests stay away from the user's own."""
+    monkeypatch.setenv("REKNIT_LIBRARY", str(tmp_path_factory.mktemp("library") / "best"))
+
+
 @pytest.fixture
 def study_file(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"

@@ -10,6 +10,8 @@ import pytest
 
 from reknit.cli import console, main
 from reknit.cli import study as cli_study
+from reknit.study.run import engines
+from reknit.study.run.task import failure
 from reknit.study.spec.study import Study
 from reknit.study.store import Store
 
@@ -51,6 +53,20 @@ def test_one_command_runs_and_one_reports_everything(
     assert page.count("\n## ") == 2
     assert (tmp_path / "first-quick" / "first.html").exists()
     assert (tmp_path / "second-quick" / "second.parquet").exists()
+
+
+@pytest.mark.usefixtures("two")
+def test_failed_runs_are_told_by_the_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A study with failed runs ends with 1, in JSON with their number, and is reported."""
+    monkeypatch.setattr(engines, "run_task", lambda task: failure(task, ValueError("on purpose")))
+    out = ("--out", str(tmp_path))
+    assert call(monkeypatch, "study", "run", "all", "--workers", "1", "--json", *out) == 1
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [summary["failed"] for summary in told] == [16, 16]
+    assert call(monkeypatch, "study", "report", "all", *out) == 0
+    assert "16 runs failed" in (tmp_path / "first-quick" / "first.md").read_text()
 
 
 def test_a_refused_store_does_not_keep_the_others_from_running(

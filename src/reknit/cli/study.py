@@ -179,15 +179,16 @@ def submit_plan(
     name: Annotated[str, typer.Argument(help="An instance of the library.")],
     plan: Annotated[Path, typer.Argument(help="A plan.json for it.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder of best plans. Default: the package's own.")
+        Path | None,
+        typer.Option(help="Folder of best plans. Default: REKNIT_LIBRARY, or your data folder."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Verify a plan for a library instance; keep it if it is faster or its bound is higher."""
     from reknit.plans.plan import Plan
-    from reknit.study.library.instances import BEST, submit
+    from reknit.study.library.instances import submit, user_folder
 
-    verdict = submit(name, Plan.load(plan), out or BEST)
+    verdict = submit(name, Plan.load(plan), out)
     best = verdict.plan
     if as_json:
         told = {
@@ -209,6 +210,8 @@ def submit_plan(
     console.print(
         f"{name}: verified; {' and '.join(news) or 'no better than what is known'}. "
         f"Best known {best.recovery_time_s:.4f} s, proven bound {best.lower_bound_s:.4f} s."
+        + (f" Kept in {out or user_folder()}." if news else ""),
+        soft_wrap=True,
     )
 
 

@@ -73,6 +73,38 @@ def test_better_submissions_are_kept_and_worse_ones_are_not(tmp_path: Path) -> N
     assert kept.lower_bound_s >= good.lower_bound_s
 
 
+def test_submissions_stay_out_of_the_package() -> None:
+    """By default a better plan is kept in the user's folder, is then the best known everywhere,
+    and the package's own files are as they were.
+    """
+    name = "large-2000-half"
+    packaged = instance(name).best(instances.BEST)
+    before = {path.name: path.read_bytes() for path in instances.BEST.iterdir()}
+    assert not submit(name, packaged).faster
+    assert not instances.user_folder().exists()
+    poor = reknit.plan(instance("paper-20-half").scenario(), "contraction")
+    instances._keep(instance("paper-20-half"), poor, instances.user_folder())
+    assert instance("paper-20-half").best().recovery_time_s < poor.recovery_time_s
+    best = instance("paper-20-half").best()
+    assert not submit("paper-20-half", poor).faster
+    assert best.recovery_time_s == instance("paper-20-half").best().recovery_time_s
+    assert {path.name: path.read_bytes() for path in instances.BEST.iterdir()} == before
+
+
+def test_a_better_plan_of_ones_own_is_the_best_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a poorer packaged plan, a submission is kept in the user's folder and counts."""
+    name = "paper-50-half"
+    scenario = instance(name).scenario()
+    poor, good = (reknit.plan(scenario, planner) for planner in ("contraction", "certified"))
+    packaged = instances.user_folder().parent / "packaged"
+    instances._keep(instance(name), poor, packaged)
+    monkeypatch.setattr(instances, "BEST", packaged)
+    assert submit(name, good).faster
+    assert (instances.user_folder() / f"{name}.json.gz").exists()
+    assert instance(name).best().recovery_time_s == good.recovery_time_s
+    assert instance(name).best(packaged).recovery_time_s == poor.recovery_time_s
+
+
 def test_false_submissions_are_refused(tmp_path: Path) -> None:
     """A plan that lies, or that belongs to another instance, changes nothing."""
     scenario = instance("paper-20-half").scenario()

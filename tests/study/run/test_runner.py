@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from reknit.base.errors import MissingExtra
+from reknit.base.errors import InvalidParameter, MissingExtra
 from reknit.base.types import JsonDict
 from reknit.study.run import engines, runner
 from reknit.study.run.engines import NoCluster
@@ -126,8 +127,14 @@ def test_a_cluster_that_cannot_be_reached_is_a_typed_error(
         raise ConnectionError("Failed to connect\nand more")
 
     monkeypatch.setattr(ray, "init", refuse)
-    with pytest.raises(NoCluster, match=r"^Ray at nowhere:1: Failed to connect$"):
-        run_study(study, tmp_path / "s.duckdb", engine="ray", address="nowhere:1")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(NoCluster, match=rf"^Ray at {address}: Failed to connect$"):
+            run_study(study, tmp_path / "s.duckdb", engine="ray", address=address)
+    # Now nobody listens there: told before Ray begins to wait, which `refuse` would show.
+    for dead in (address, f"ray://{address}", "127.0.0.1:port", "no.such.host.invalid:1"):
+        with pytest.raises(NoCluster, match=rf"^Ray at {dead}: (not reached|allowed)"):
+            run_study(study, tmp_path / "s.duckdb", engine="ray", address=dead)
     assert run_study(study, tmp_path / "s.duckdb", workers=1).before == 0
 
 
@@ -157,6 +164,7 @@ def kill_in_the_middle(command: list[str], store: Path, writes: int, pause_s: fl
         process.wait()
 
 
+@pytest.mark.long
 def test_a_killed_study_goes_on_where_it_was(
     whole: list[JsonDict], study: Study, tmp_path: Path
 ) -> None:
@@ -350,6 +358,15 @@ def dying(task: Task) -> JsonDict:
     if task.key == os.environ["REKNIT_TEST_DIES"]:
         os.kill(os.getpid(), signal.SIGKILL)
     return run_task(task)
+
+
+def test_paths_may_be_text_and_nothing_else(study: Study, tmp_path: Path) -> None:
+    """A path as text works; what is no path is one typed error before any work."""
+    few = study.with_planners(["contraction"]).model_copy(update={"repetitions": 1, "profile": {}})
+    assert run_study(few, str(tmp_path / "s.duckdb"), workers=1).now == 4
+    for wrong in (None, 3, ""):
+        with pytest.raises(InvalidParameter, match="path is"):
+            run_study(few, wrong, workers=1)  # type: ignore[arg-type]
 
 
 def test_missing_libraries_say_what_to_install(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import reknit
@@ -135,6 +136,60 @@ def test_a_study_made_in_python_is_checked_too(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+GRID = """
+[[case]]
+uavs = 30
+destroyed = 15
+radio_range_m = [100, 120.0]
+max_speed_mps = 20
+density_per_km2 = 300
+max_acceleration_mps2 = 5.0
+demands = { connectivity = 2, allowed_time_s = 9.0 }
+[[case]]
+scenarios = ["mine.json"]
+demands = { link_margin = 0.1 }
+[[case]]
+strikes = [[1.0, 10], { time_s = 2.0, count = 3 }]
+"""
+
+
+def test_a_case_can_set_everything_that_a_scenario_has(tmp_path: Path) -> None:
+    """Range, speed, density, demands, inertia, files and strikes reach the scenario and task."""
+    file = reknit.generate(20, 10, seed=4, split=True)
+    reknit.save_scenario(file, tmp_path / "mine.json")
+    (tmp_path / "s.toml").write_text(TEXT + GRID)
+    own = [
+        t
+        for t in load_study(tmp_path / "s.toml").tasks()
+        if (t.planner, t.repetition) == ("sidr", 0)
+    ]
+    ranged, wide, filed, struck = own[4:]
+    scenario = ranged.scenario()
+    assert (ranged.radio_range_m, wide.radio_range_m) == (100.0, 120.0)
+    assert (scenario.radio_range_m, wide.scenario().radio_range_m) == (100.0, 120.0)
+    assert set(scenario.max_speed_mps) == {20.0}
+    assert (scenario.connectivity, scenario.allowed_time_s) == (2, 9.0)
+    usual = reknit.generate(30, 15, seed=40, split=True)
+    assert np.ptp(scenario.positions) < np.ptp(usual.positions)
+    assert ranged.max_acceleration_mps2 == 5.0
+    assert np.array_equal(filed.scenario().positions, file.positions)
+    assert filed.scenario().link_margin == 0.1
+    assert filed.case["scenario_file"] == "mine.json"
+    assert struck.strikes == ({"time_s": 1.0, "count": 10}, {"time_s": 2.0, "count": 3})
+    assert len({task.key for task in own}) == len(own)
+
+
+def test_a_changed_scenario_file_is_other_work(tmp_path: Path) -> None:
+    """Runs are known by what the file says, not by its name."""
+    (tmp_path / "s.toml").write_text(TEXT + GRID)
+    keys = []
+    for seed in (4, 5):
+        reknit.save_scenario(reknit.generate(20, 10, seed=seed), tmp_path / "mine.json")
+        tasks = load_study(tmp_path / "s.toml").tasks()
+        keys.append({task.key for task in tasks if task.scenario_file})
+    assert not keys[0] & keys[1]
+
+
 def test_unknown_studies_and_profiles_suggest(study: Study) -> None:
     """A misspelt name suggests the right one."""
     with pytest.raises(UnknownName, match="did you mean 'scalability'"):
@@ -145,8 +200,11 @@ def test_unknown_studies_and_profiles_suggest(study: Study) -> None:
 
 @pytest.mark.parametrize("name", built_in_studies())
 def test_every_built_in_study_loads(name: str) -> None:
-    """Each has a title, says what it is about, and its quick profile is smaller."""
+    """Each has a title, says what it is about, its quick profile is smaller, and another planner
+    can be put in the place of its own.
+    """
     study = load_study(name)
+    assert study.with_planners(["sidr"]).fault() is None
     assert study.name == name
     assert study.title
     assert study.about

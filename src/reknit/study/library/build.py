@@ -12,7 +12,7 @@ import sys
 from reknit.base.files import write_text
 from reknit.base.types import JsonDict
 from reknit.recovery.runs import plan
-from reknit.study.library.instances import RECIPES, instances, submit
+from reknit.study.library.instances import BEST, RECIPES, instances, submit
 from reknit.swarm.fingerprint import scenario_hash
 from reknit.swarm.generate import generate
 
@@ -60,7 +60,7 @@ def main(seconds: float) -> None:
     for one in instances().values():
         for planner in ("contraction", "certified"):
             made = plan(one.scenario(), planner, budget_s=seconds)
-            verdict = submit(one.name, made)
+            verdict = submit(one.name, made, BEST)
         best = verdict.plan
         print(
             f"{one.name:22s} {best.recovery_time_s:8.4f} s  bound {best.lower_bound_s:8.4f} s  "

@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import dataclass
-from functools import cache
+import os
+import zlib
+from dataclasses import dataclass, replace
+from functools import cache, reduce
 from pathlib import Path
 
-from reknit.base.errors import InvalidParameter, InvalidPlan, ReknitError, UnknownName
+from reknit.base.errors import (
+    InvalidParameter,
+    InvalidPlan,
+    ReknitError,
+    UnknownName,
+    UnreadableFile,
+)
 from reknit.base.files import output_folder, replacing
 from reknit.base.types import JsonDict
 from reknit.plans.files import parse_plan, plan_json
 from reknit.plans.plan import Plan
+from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.swarm.fingerprint import scenario_hash
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
@@ -51,14 +60,43 @@ class Instance:
             )
         return scenario
 
-    def best(self, folder: Path = BEST) -> Plan:
-        """The best known plan, with the best proven bound; verify it against `scenario`."""
+    def best(self, folder: Path | None = None) -> Plan:
+        """The best known plan, with the best proven bound; verify it against `scenario`.
+
+        Parameters
+        ----------
+        folder
+            Where plans are kept. Left out: what comes with the package and what was submitted
+            on this machine, the better of each.
+        """
+        folders = (BEST, user_folder()) if folder is None else (folder,)
+        kept = [plan for place in folders if (plan := self._kept(place)) is not None]
+        if not kept:
+            raise InvalidParameter("instance", self.name, "one with a known plan")
+        return reduce(_better, kept)
+
+    def _kept(self, folder: Path) -> Plan | None:
         path = folder / f"{self.name}.json.gz"
         try:
             text = gzip.decompress(path.read_bytes()).decode()
         except FileNotFoundError:
-            raise InvalidParameter("instance", self.name, "one with a known plan") from None
+            return None
+        except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+            raise UnreadableFile(f"{path}: {error}") from error
         return parse_plan(text, str(path))
+
+
+def user_folder() -> Path:
+    """Where plans submitted on this machine are kept.
+
+    ``$REKNIT_LIBRARY``, or ``reknit/library`` in the user's data folder (``$XDG_DATA_HOME``, by
+    default ``~/.local/share``).
+    """
+    named = os.environ.get("REKNIT_LIBRARY")
+    if named:
+        return Path(named)
+    data = os.environ.get("XDG_DATA_HOME")
+    return (Path(data) if data else Path.home() / ".local/share") / "reknit/library"
 
 
 @cache
@@ -85,47 +123,63 @@ class Verdict:
     plan: Plan
 
 
-def submit(name: str, plan: Plan, folder: Path = BEST) -> Verdict:
+def submit(name: str, plan: Plan, folder: Path | None = None) -> Verdict:
     """Check a plan against its instance and keep what is better than what was known.
 
     The plan is verified like any other, from raw data; a plan that fails is refused.
+
+    Parameters
+    ----------
+    name
+        Of the instance.
+    plan
+        A connected plan for its scenario.
+    folder
+        Where plans are kept, and what is known is looked up. Left out: looked up in the package
+        and in the user's own folder, kept in the latter; the package is never written to.
     """
-    one = instance(name)
-    scenario = one.scenario()
+    named = instance(name)
+    scenario = named.scenario()
     plan.verify(scenario)
     if not plan.status.is_connected:
         raise InvalidPlan(f"status is {plan.status.value!r}; a submission must be connected")
+    home = user_folder() if folder is None else folder
     try:
-        known: Plan | None = one.best(folder)
+        known: Plan | None = named.best(folder)
     except InvalidParameter:
         known = None
     if known is None:
-        _keep(one, plan, folder)
+        _keep(named, plan, home)
         return Verdict(True, True, plan)
     faster = plan.recovery_time_s < known.recovery_time_s
     tighter = plan.lower_bound_s > known.lower_bound_s
     if faster or tighter:
-        best = _merged(plan if faster else known, plan if tighter else known)
+        best = _better(known, plan)
         best.verify(scenario)
-        _keep(one, best, folder)
+        _keep(named, best, home)
         return Verdict(faster, tighter, best)
     return Verdict(False, False, known)
 
 
+def _better(known: Plan, other: Plan) -> Plan:
+    """The faster targets with the higher bound; what is known where neither is better."""
+    faster = other.recovery_time_s < known.recovery_time_s
+    tighter = other.lower_bound_s > known.lower_bound_s
+    if not (faster or tighter):
+        return known
+    return _merged(other if faster else known, other if tighter else known)
+
+
 def _merged(targets_of: Plan, bound_of: Plan) -> Plan:
     """The targets of one plan with the certificate of another."""
-    from dataclasses import replace
-
-    from reknit.plans.status import OPTIMALITY_GAP, Status
-
     bound_s = bound_of.lower_bound_s
     optimal = targets_of.recovery_time_s <= bound_s * (1 + OPTIMALITY_GAP)
     status = Status.OPTIMAL if optimal else Status.FEASIBLE
     return replace(targets_of, certificate=bound_of.certificate, status=status)
 
 
-def _keep(one: Instance, plan: Plan, folder: Path) -> None:
+def _keep(named: Instance, plan: Plan, folder: Path) -> None:
     output_folder(folder)
-    with replacing(folder / f"{one.name}.json.gz") as temporary:
+    with replacing(folder / f"{named.name}.json.gz") as temporary:
         # A fixed time stamp: the same plan gives the same bytes.
         temporary.write_bytes(gzip.compress(plan_json(plan).encode(), mtime=0))

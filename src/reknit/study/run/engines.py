@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -13,6 +14,8 @@ from reknit.base.types import JsonDict
 from reknit.study.run.task import Task, failure, run_task
 
 ENGINES = ("joblib", "ray")
+REACH_S = 10.0
+"""How long a cluster may take to answer before it counts as dead."""
 
 
 class NoCluster(ReknitError):
@@ -76,6 +79,7 @@ def _on_ray(
     ray = _import("ray", "the engine 'ray'", "cluster")
     mine = not ray.is_initialized()
     if mine:
+        _check_reachable(address)
         cores = None if address else workers or os.cpu_count()
         try:
             ray.init(
@@ -110,6 +114,20 @@ def _on_ray(
     finally:
         if mine:
             ray.shutdown()
+
+
+def _check_reachable(address: str | None) -> None:
+    """Ray itself waits for minutes for a cluster that is not there; this asks its port first."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not host:
+        return  # this machine, or "auto", which Ray looks up itself
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_S).close()
+    except ValueError:
+        raise NoCluster(f"Ray at {address}: allowed: auto, or host:port") from None
+    except OSError as error:
+        told = error.strerror or str(error) or "no answer"
+        raise NoCluster(f"Ray at {address}: not reached within {REACH_S:g} s: {told}") from error
 
 
 def _import(name: str, what: str, extra: str) -> Any:

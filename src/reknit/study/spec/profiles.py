@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from reknit.study.spec.base import Count, SpecPart, Uavs
+from reknit.study.spec.cases import Lost
 
 
 class PlannerSpec(SpecPart):
@@ -37,16 +38,21 @@ class PlannerSpec(SpecPart):
 
 class FewerSpec(SpecPart):
     """Fewer repetitions of costly runs: those of some planners (of all, if none is named) on
-    swarms of at least so many UAVs. None at all for 0.
+    swarms of at least so many UAVs, at some damages (at all, if none is listed). None for 0.
     """
 
     repetitions: Annotated[int, Field(ge=0, strict=True)]
     planners: list[str] = Field(default_factory=list)
     from_uavs: Uavs = 2
+    destroyed: list[Lost] = Field(default_factory=list)
 
-    def covers(self, label: str, uavs: int) -> bool:
-        """Whether it holds for a planner on a swarm of this size."""
-        return uavs >= self.from_uavs and (not self.planners or label in self.planners)
+    def covers(self, label: str, uavs: int, destroyed: float) -> bool:
+        """Whether it holds for a planner on a swarm of this size under this damage."""
+        return (
+            uavs >= self.from_uavs
+            and (not self.planners or label in self.planners)
+            and (not self.destroyed or destroyed in self.destroyed)
+        )
 
 
 class ProfileSpec(SpecPart):
@@ -54,6 +60,6 @@ class ProfileSpec(SpecPart):
 
     repetitions: Count | None = None
     max_uavs: Uavs | None = None
-    destroyed: list[int | float] | None = None
+    destroyed: list[Lost] | None = None
     planners: list[str] | None = None
     fewer: list[FewerSpec] = Field(default_factory=list)

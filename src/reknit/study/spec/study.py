@@ -81,10 +81,10 @@ class Study(SpecPart):
         limits: ProfileSpec = self.profile.get(profile, ProfileSpec())  # type: ignore[call-overload]
         most = limits.repetitions or self.repetitions
 
-        def repetitions(label: str, uavs: int) -> int:
+        def repetitions(label: str, uavs: int, destroyed: float) -> int:
             if limits.planners is not None and label not in limits.planners:
                 return 0
-            fewer = (one.repetitions for one in limits.fewer if one.covers(label, uavs))
+            fewer = (f.repetitions for f in limits.fewer if f.covers(label, uavs, destroyed))
             return min(most, *fewer, most)
 
         kinds = [kind for case in self.case for kind in case.kinds(self._folder)]
@@ -103,7 +103,7 @@ class Study(SpecPart):
             if limits.max_uavs is None or kind["uavs"] <= limits.max_uavs
             if limits.destroyed is None or kind["destroyed"] in limits.destroyed
             for planner in self.planner
-            if repetition < repetitions(planner.shown, kind["uavs"])
+            if repetition < repetitions(planner.shown, kind["uavs"], kind["destroyed"])
         ]
 
     def fault(self) -> tuple[ReknitError, Place] | None:
@@ -165,10 +165,23 @@ class Study(SpecPart):
         planners = [PlannerSpec(name=name) for name in names]
         suffix = "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()) for name in names)
         profiles = {
-            name: profile.model_copy(update={"planners": None})
+            name: profile.model_copy(
+                update={"planners": None, "fewer": [f for f in profile.fewer if not f.planners]}
+            )
             for name, profile in self.profile.items()
         }
-        other = {"planner": planners, "name": f"{self.name}-{suffix}", "profile": profiles}
+        # Views choose among the study's own labels and parameters, which are gone.
+        views = [
+            view.model_copy(update={"only": {k: v for k, v in view.only.items() if k != "label"}})
+            for view in self.view
+            if view.x in ROW_COLUMNS
+        ]
+        other: dict[str, Any] = {
+            "planner": planners,
+            "name": f"{self.name}-{suffix}",
+            "profile": profiles,
+        }
+        other["view"] = views
         # The prose is about the study's own planners.
         study = self.model_copy(update={**other, "differences": ""})
         study._called = f"{self.called} --planner {','.join(names)}"
