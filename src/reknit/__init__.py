@@ -31,12 +31,13 @@ if TYPE_CHECKING:
     from reknit.knowledge.mission import Mission
     from reknit.knowledge.operation import Operation
     from reknit.knowledge.simulator import operate
-    from reknit.plans.certificate import Certificate
+    from reknit.plans.certificate import Certificate, Clash
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
     from reknit.plans.verification import Verification
-    from reknit.recovery.repeated import Strike, recover_repeatedly
-    from reknit.recovery.runs import Run, plan, recover
+    from reknit.recovery.planning import plan
+    from reknit.recovery.repeated import RepeatedRun, Strike, recover_repeatedly
+    from reknit.recovery.runs import Run, recover
     from reknit.serve.client import Client
     from reknit.study.report.write import write_report
     from reknit.study.run.runner import run_study
@@ -52,6 +53,7 @@ __version__ = VERSION
 _HOME = {
     "Budget": "reknit.base.budget",
     "Certificate": "reknit.plans.certificate",
+    "Clash": "reknit.plans.certificate",
     "Client": "reknit.serve.client",
     "Context": "reknit.base.context",
     "Controller": "reknit.flight.controller",
@@ -63,6 +65,7 @@ _HOME = {
     "Polisher": "reknit.algorithms.protocols",
     "Proposal": "reknit.algorithms.protocols",
     "Radio": "reknit.swarm.radio",
+    "RepeatedRun": "reknit.recovery.repeated",
     "Run": "reknit.recovery.runs",
     "Scenario": "reknit.swarm.scenario",
     "Status": "reknit.plans.status",
@@ -77,7 +80,7 @@ _HOME = {
     "load_study": "reknit.study.spec.study",
     "lower_bound": "reknit.exact.proof.bounds",
     "operate": "reknit.knowledge.simulator",
-    "plan": "reknit.recovery.runs",
+    "plan": "reknit.recovery.planning",
     "planners": "reknit.algorithms.registry",
     "recover": "reknit.recovery.runs",
     "recover_repeatedly": "reknit.recovery.repeated",
@@ -89,6 +92,7 @@ _HOME = {
 __all__ = [
     "Budget",
     "Certificate",
+    "Clash",
     "Client",
     "Context",
     "Controller",
@@ -100,6 +104,7 @@ __all__ = [
     "Polisher",
     "Proposal",
     "Radio",
+    "RepeatedRun",
     "Run",
     "Scenario",
     "Status",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,10 +16,10 @@ from reknit.algorithms.steering.center_fly import CenterFly
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.types import FloatArray
-from reknit.network.links import count_subnets
+from reknit.network.links import count_subnets, links
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
-from reknit.recovery.runs import planned_time_s
+from reknit.recovery.planning import planned_time_s
 from tests.strategies import scenarios
 
 
@@ -221,3 +223,89 @@ def test_a_controller_never_arrives() -> None:
     scenario = reknit.generate(10, 5, seed=0)
     with pytest.raises(InvalidParameter, match="until"):
         reknit.fly(scenario, CenterFly().controller(scenario, Context()), until="arrived")
+
+
+def test_empty_time_is_not_stepped_through() -> None:
+    """A UAV a thousand kilometres away takes a few thousand steps, not half a million, and the
+    exact instant is that of the formula.
+    """
+    scenario = reknit.Scenario([[0.0, 0.0], [100.0, 0.0], [1e6, 0.0]], ())
+    run = reknit.recover(scenario, "certified")
+    assert len(run.flight.times_s) < 5_000
+    assert run.flight.reconnected_at_s == pytest.approx((1e6 - 100.0 - 120.0) / 20.0, rel=0.01)
+    steered = reknit.recover(scenario, "center-fly")
+    assert len(steered.flight.times_s) < 5_000
+    assert steered.flight.reconnected_at_s is not None
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_a_flight_is_over_when_the_demanded_network_is_there(order: int) -> None:
+    """With k-connectivity demanded, the instant is the first of a fine grid that is k-connected,
+    and not one at which the swarm is merely connected.
+    """
+    scenario = reknit.generate(14, 6, seed=3, split=True, connectivity=order)
+    flight = reknit.recover(scenario, "center-fly").flight
+    at_s = flight.reconnected_at_s
+    assert at_s is not None
+
+    def node_connectivity(positions: FloatArray) -> int:
+        graph = nx.Graph(links(positions, 120.0).tolist())
+        graph.add_nodes_from(range(len(positions)))
+        return int(nx.node_connectivity(graph))
+
+    assert node_connectivity(flight.positions[-1]) >= order
+    for before, after in itertools.pairwise(flight.positions[:-1]):
+        for part in (0.0, 0.25, 0.5, 0.75):
+            assert node_connectivity(before + part * (after - before)) < order
+
+
+def test_a_margin_is_a_margin_in_flight_too() -> None:
+    """A network within range but beyond the planned length is not yet what is demanded, so that
+    no flight is shorter than the bound.
+    """
+    scenario = reknit.Scenario([[0.0, 0.0], [110.0, 0.0]], (), 120.0, link_margin=0.5)
+    run = reknit.recover(scenario, "certified")
+    assert run.plan is not None
+    at_s = run.flight.reconnected_at_s
+    assert at_s is not None
+    assert at_s == pytest.approx((110.0 - 60.0) / 20.0)
+    assert at_s >= run.plan.lower_bound_s
+
+
+def test_another_scenarios_plan_is_refused() -> None:
+    """A plan for other survivors, and a plan of the wrong size, are told apart from one's own."""
+    scenario = reknit.generate(20, 10, seed=1, split=True)
+    plan = reknit.plan(scenario, "contraction")
+    with pytest.raises(InvalidParameter, match="shape"):
+        reknit.fly(reknit.generate(20, 9, seed=1), plan)
+    with pytest.raises(InvalidParameter, match="other UAVs"):
+        reknit.fly(reknit.generate(20, 10, seed=2), plan)
+    with pytest.raises(InvalidParameter, match="controller"):
+        reknit.fly(scenario, 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("answer", [np.nan, None, [[1.0]], "up"])
+def test_a_controllers_nonsense_is_named(answer: object) -> None:
+    """Velocities that are no finite numbers of the right shape end in one typed error."""
+    scenario = reknit.generate(20, 10, seed=1, split=True)
+
+    def steer(positions: FloatArray, time_s: float, step_s: float) -> Any:
+        return positions * np.nan if answer is np.nan else answer
+
+    with pytest.raises(InvalidParameter, match="controller"):
+        reknit.fly(scenario, steer)
+
+
+def test_a_flight_can_be_cancelled() -> None:
+    """Once the caller asks to stop, no further step is flown."""
+    scenario = reknit.generate(30, 15, seed=1, split=True)
+    asked: list[int] = []
+
+    def cancel() -> bool:
+        asked.append(1)
+        return len(asked) > 3
+
+    flight = reknit.fly(
+        scenario, CenterFly().controller(scenario, Context()), until="allowed", cancel=cancel
+    )
+    assert len(flight.times_s) == 4

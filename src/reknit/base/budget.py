@@ -18,7 +18,13 @@ class Budget:
     _started_s: float = field(default_factory=time.perf_counter, repr=False)
 
     def __post_init__(self) -> None:
-        if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds >= 0):
+        is_number = isinstance(self.seconds, (int, float, np.integer, np.floating))
+        if self.seconds is not None and not (
+            is_number
+            and not isinstance(self.seconds, bool)
+            and np.isfinite(self.seconds)
+            and self.seconds >= 0
+        ):
             raise InvalidParameter("budget_s", self.seconds, "None or a number of at least 0")
 
     @property

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray, IntArray
 from reknit.flight.controller import Controller
 from reknit.swarm.scenario import Scenario
@@ -148,7 +149,7 @@ class SteeredFlight:
         return False
 
     def next_leg(self, duration_s: float) -> Leg:
-        wish = np.asarray(self._controller(self._here, self._time_s, duration_s), dtype=np.float64)
+        wish = wished_mps(self._controller, self._here, self._time_s, duration_s)
         velocity = capped(wish, self._limit_mps)
         leg = _straight_leg(self._here, velocity, duration_s)
         self._time_s, self._here = self._time_s + duration_s, leg.end
@@ -199,7 +200,7 @@ class GentleFlight:
     def _wish(self, duration_s: float) -> FloatArray:
         """Towards the target, no faster than can be braked: ``v (v / a + dt) / 2 <= rest``."""
         if not isinstance(self._goal, np.ndarray):
-            return np.asarray(self._goal(self._here, self._time_s, duration_s), dtype=np.float64)
+            return wished_mps(self._goal, self._here, self._time_s, duration_s)
         rest = self._goal - self._here
         rest_m = _norm(rest)
         half = self._acceleration * duration_s / 2.0
@@ -207,6 +208,24 @@ class GentleFlight:
         speed = np.minimum(np.minimum(brake_mps, rest_m / duration_s), self._limit_mps)
         scale = np.divide(speed, rest_m, out=np.zeros_like(rest_m), where=rest_m > 0)
         return np.asarray(rest * scale[:, None])
+
+
+def wished_mps(
+    controller: Controller, positions: FloatArray, time_s: float, step_s: float
+) -> FloatArray:
+    """(N_R, dim) velocities that a controller asks for, checked: it may be anybody's code."""
+    wish = controller(positions, time_s, step_s)
+    try:
+        velocities = np.asarray(wish, dtype=np.float64)
+    except (TypeError, ValueError):
+        velocities = np.empty(0)
+    if velocities.shape != positions.shape or not np.isfinite(velocities).all():
+        raise InvalidParameter(
+            "controller",
+            f"velocities of shape {velocities.shape} at {time_s:g} s",
+            f"finite numbers of shape {positions.shape}",
+        )
+    return velocities
 
 
 def capped(vectors: FloatArray, limit: FloatArray) -> FloatArray:

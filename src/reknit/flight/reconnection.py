@@ -7,20 +7,33 @@ such an interval: those instants are looked at in order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.types import FloatArray, IntArray
 from reknit.flight.motion import Leg
-from reknit.network.links import components, count_subnets
+from reknit.network.connectivity import is_k_connected
+from reknit.network.links import components, count_subnets, links
 
 _TOLERANCE_S = 1e-9
 """Interval ends are roots in float64; an instant is moved by up to this much until the positions
 themselves are connected by the exact link comparison."""
 
 
-def first_connected_s(leg: Leg, range_m: float) -> float | None:
-    """First time within the leg (from its beginning) at which the swarm is connected."""
+def first_connected_s(leg: Leg, range_m: float, order: int = 1) -> float | None:
+    """First time within the leg (from its beginning) at which the swarm is connected.
+
+    Parameters
+    ----------
+    leg
+        Piecewise linear motion of every UAV.
+    range_m
+        The length a link may have, metres.
+    order
+        k: the network must survive the loss of any k - 1 UAVs.
+    """
     nodes = len(leg.start)
     if nodes == 1:
         return 0.0
@@ -28,6 +41,8 @@ def first_connected_s(leg: Leg, range_m: float) -> float | None:
     if components(pairs, nodes).max() > 0:
         return None
     row, begin_s, end_s = _intervals(leg, pairs, range_m)
+    if order > 1:
+        return _first_k_connected_s(leg, range_m, order, pairs[row], begin_s, end_s)
     body, bodies = _lasting_bodies(leg, pairs, row, begin_s, end_s)
     ends = body[pairs[row]]
     between = ends[:, 0] != ends[:, 1]
@@ -38,9 +53,34 @@ def first_connected_s(leg: Leg, range_m: float) -> float | None:
     for instant_s in instants[_first_possible(instants, ends, begin_s, bodies) :].tolist():
         active = (begin_s <= instant_s + _TOLERANCE_S) & (end_s >= instant_s - _TOLERANCE_S)
         if components(ends[active], bodies).max() == 0:
-            found = _settle(leg, instant_s, range_m)
-            if found is not None:
-                return found
+            settled_s = _settle(leg, instant_s, lambda at: count_subnets(at, range_m) == 1)
+            if settled_s is not None:
+                return settled_s
+    return None
+
+
+def _first_k_connected_s(
+    leg: Leg,
+    range_m: float,
+    order: int,
+    pairs: IntArray,
+    begin_s: FloatArray,
+    end_s: FloatArray,
+) -> float | None:
+    """The same for a k-connected network, which also begins only when a link does."""
+    nodes = len(leg.start)
+
+    def is_whole(positions: FloatArray) -> bool:
+        return is_k_connected(links(positions, range_m), nodes, order)
+
+    instants = np.unique(np.append(begin_s, 0.0))
+    for instant_s in instants[_first_possible(instants, pairs, begin_s, nodes) :].tolist():
+        active = (begin_s <= instant_s + _TOLERANCE_S) & (end_s >= instant_s - _TOLERANCE_S)
+        present = np.unique(np.sort(pairs[active], axis=1), axis=0)
+        if is_k_connected(present, nodes, order):
+            settled_s = _settle(leg, instant_s, is_whole)
+            if settled_s is not None:
+                return settled_s
     return None
 
 
@@ -121,10 +161,10 @@ def _within(
     return begin, end
 
 
-def _settle(leg: Leg, instant_s: float, range_m: float) -> float | None:
+def _settle(leg: Leg, instant_s: float, is_whole: Callable[[FloatArray], bool]) -> float | None:
     """The instant, moved by rounding errors until the positions are exactly connected."""
     for nudge_s in (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, _TOLERANCE_S):
         time_s = min(instant_s + nudge_s, leg.duration_s)
-        if count_subnets(leg.at(time_s), range_m) == 1:
+        if is_whole(leg.at(time_s)):
             return time_s
     return None

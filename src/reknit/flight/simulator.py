@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from reknit.base.context import Cancel, never
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, IntArray
@@ -14,8 +15,9 @@ from reknit.flight.flight import Flight
 from reknit.flight.motion import GentleFlight, Leg, Motion, SteeredFlight, StraightFlight
 from reknit.flight.reconnection import first_connected_s
 from reknit.flight.separation import closest_approach_m, closest_pair_m
+from reknit.network.connectivity import is_k_connected
 from reknit.network.emst import longest_edge_m
-from reknit.network.links import count_subnets, subnets
+from reknit.network.links import count_subnets, links, subnets
 from reknit.plans.plan import Plan
 from reknit.swarm.scenario import Scenario
 
@@ -24,6 +26,10 @@ STEP_S = 0.1
 
 UNTIL = ("reconnected", "arrived", "allowed")
 _MAX_STEPS = 1_000_000
+_LONG_QUIET_S = 50.0
+_QUIET_SHARE = 0.01
+"""Share of a long quiet time that one step may cover: controllers still see the swarm often
+enough, and a day of empty flight costs some thousand steps."""
 
 
 def fly(
@@ -34,27 +40,45 @@ def fly(
     step_s: float = STEP_S,
     max_acceleration_mps2: float | None = None,
     progress: Progress = silent,
+    cancel: Cancel = never,
 ) -> Flight:
     """Fly a plan, or let a controller steer.
 
-    until                   "reconnected": end at the exact instant of reconnection, or at the
-                            allowed time (or once all have arrived) if there is none;
-                            "arrived": go on until every survivor is at its target;
-                            "allowed": fly the whole allowed time.
-    max_acceleration_mps2   None neglects inertia, as the paper does.
+    The swarm counts as reconnected once its network is what the scenario demands: connected
+    (k-connected) by links of at most the planned length.
+
+    Parameters
+    ----------
+    scenario
+        Where everybody starts, and how fast each may fly.
+    plan
+        A plan of this scenario, or a controller that is asked at every step.
+    until
+        "reconnected": end at the exact instant of reconnection, or at the allowed time (or once
+        all have arrived) if there is none; "arrived": go on until every survivor is at its
+        target; "allowed": fly the whole allowed time.
+    step_s
+        Time between two frames, seconds. While no link that is missing can close for hundreds
+        of steps, frames are farther apart: nothing happens between them.
+    max_acceleration_mps2
+        None neglects inertia, as the paper does.
+    progress
+        Told how much is done (0 to 1) and what is being done.
+    cancel
+        Asked at every step; once it returns true the flight ends there.
     """
-    _check(plan, until, step_s, max_acceleration_mps2)
+    _check(scenario, plan, until, step_s, max_acceleration_mps2)
     clock = _Clock(step_s, None if until == "arrived" else scenario.allowed_time_s)
     motion = _motion(scenario, plan, max_acceleration_mps2)
     recorder = _Recorder(scenario.survivor_positions, scenario.radio_range_m)
     watch = _Watch(scenario)
     watch.look(0.0, scenario.survivor_positions, recorder.subnets[-1])
-    while not (clock.is_over or (until != "allowed" and motion.is_over)):
+    while not (clock.is_over or (until != "allowed" and motion.is_over) or cancel()):
         if until == "reconnected" and watch.reconnected_at_s is not None:
             break
         begin_s = clock.time_s
         progress(min(1.0, begin_s / max(scenario.allowed_time_s, STEP_S)), "flying")
-        leg = motion.next_leg(clock.tick())
+        leg = motion.next_leg(clock.tick(watch.quiet_s(begin_s)))
         within_leg_s = watch.look_inside(begin_s, leg)
         if until == "reconnected" and within_leg_s is not None:
             recorder.add(leg.until(within_leg_s), begin_s + within_leg_s)
@@ -62,8 +86,9 @@ def fly(
             break
         recorder.add(leg, clock.time_s)
         watch.look(clock.time_s, leg.end, recorder.subnets[-1])
-    while watch.seen_at_step_s is None and not (clock.is_over or motion.is_over):
-        watch.look_at_end(clock.time_s, motion.next_leg(clock.tick()))
+    while watch.seen_at_step_s is None and not (clock.is_over or motion.is_over or cancel()):
+        leg = motion.next_leg(clock.tick(watch.quiet_s(clock.time_s)))
+        watch.look_at_end(clock.time_s, leg)
     return recorder.flight(watch, scenario.allowed_time_s)
 
 
@@ -74,6 +99,7 @@ class _Clock:
         self._step_s = step_s
         self._end_s = math.inf if end_s is None else end_s
         self._steps = 0
+        self._ticks = 0
         self.time_s = 0.0
 
     @property
@@ -81,11 +107,23 @@ class _Clock:
         """Whether the last step has been taken."""
         return self.time_s >= self._end_s
 
-    def tick(self) -> float:
-        """Go on by one step (the last may be short); returns its length."""
+    def tick(self, quiet_s: float) -> float:
+        """Go on by one step (the last may be short), or by a share of a long quiet time.
+
+        Parameters
+        ----------
+        quiet_s
+            How long nothing can happen for, seconds.
+
+        Returns
+        -------
+        Length of the step, seconds.
+        """
         before_s = self.time_s
-        self._steps += 1
-        if self._steps > _MAX_STEPS:
+        self._ticks += 1
+        is_long = quiet_s > _LONG_QUIET_S
+        self._steps += max(1, int(quiet_s * _QUIET_SHARE / self._step_s)) if is_long else 1
+        if self._ticks > _MAX_STEPS:
             raise InvalidParameter("step_s", self._step_s, f"at most {_MAX_STEPS} steps a flight")
         self.time_s = min(self._steps * self._step_s, self._end_s)
         return self.time_s - before_s
@@ -99,8 +137,10 @@ class _Watch:
     """
 
     def __init__(self, scenario: Scenario) -> None:
-        self._range_m = scenario.radio_range_m
+        self._range_m = scenario.planning_range_m
+        self._order = scenario.connectivity
         self._closing_mps = 2.0 * float(scenario.max_speed_mps.max())
+        self._is_plain = scenario.planning_range_m == scenario.radio_range_m
         self._not_before_s = 0.0
         self.reconnected_at_s: float | None = None
         self.seen_at_step_s: float | None = None
@@ -109,25 +149,41 @@ class _Watch:
         """The first connected instant, counted from the leg's beginning, if it is in this leg."""
         if self.reconnected_at_s is not None or begin_s + leg.duration_s < self._not_before_s:
             return None
-        within_leg_s = first_connected_s(leg, self._range_m)
+        within_leg_s = first_connected_s(leg, self._range_m, self._order)
         if within_leg_s is not None:
             self.reconnected_at_s = begin_s + within_leg_s
         return within_leg_s
 
     def look_at_end(self, time_s: float, leg: Leg) -> None:
         """See the swarm at the end of a leg that nobody counted yet."""
-        self.look(time_s, leg.end, count_subnets(leg.end, self._range_m))
+        self.look(time_s, leg.end, None)
 
-    def look(self, time_s: float, positions: FloatArray, count: int) -> None:
-        """See the swarm at the end of a step, and in how many sub-nets it is."""
-        if count == 1:
+    def quiet_s(self, time_s: float) -> float:
+        """How long the swarm cannot reconnect for; 0 once it has."""
+        return max(0.0, self._not_before_s - time_s) if self.reconnected_at_s is None else 0.0
+
+    def look(self, time_s: float, positions: FloatArray, subnets_now: int | None) -> None:
+        """See the swarm at the end of a step, and in how many sub-nets it is, if that is known."""
+        if self._is_whole(positions, subnets_now):
             if self.reconnected_at_s is None:
                 self.reconnected_at_s = time_s
             if self.seen_at_step_s is None:
                 self.seen_at_step_s = time_s
-        elif self.reconnected_at_s is None and time_s >= self._not_before_s:
-            missing_m = longest_edge_m(positions) - self._range_m
+        elif self.reconnected_at_s is None and (
+            time_s >= self._not_before_s or self.quiet_s(time_s) > _LONG_QUIET_S
+        ):
+            missing_m = max(0.0, longest_edge_m(positions) - self._range_m)
             self._not_before_s = time_s + missing_m / self._closing_mps * (1 - 1e-9)
+
+    def _is_whole(self, positions: FloatArray, subnets_now: int | None) -> bool:
+        if subnets_now is not None and subnets_now > 1:
+            return False
+        is_known = subnets_now == 1 and self._is_plain
+        if not is_known and count_subnets(positions, self._range_m) > 1:
+            return False
+        if self._order == 1:
+            return True
+        return is_k_connected(links(positions, self._range_m), len(positions), self._order)
 
 
 class _Recorder:
@@ -196,11 +252,30 @@ def _motion(scenario: Scenario, plan: Plan | Controller, limit: float | None) ->
     return SteeredFlight(scenario, plan) if limit is None else GentleFlight(scenario, plan, limit)
 
 
-def _check(plan: Plan | Controller, until: str, step_s: float, limit: float | None) -> None:
+def _check(
+    scenario: Scenario,
+    plan: Plan | Controller,
+    until: str,
+    step_s: float,
+    limit: float | None,
+) -> None:
     if until not in UNTIL:
-        raise UnknownName("until", until, UNTIL)
-    if until == "arrived" and not isinstance(plan, Plan):
+        raise UnknownName("until", str(until), UNTIL)
+    if isinstance(plan, Plan):
+        wanted = scenario.survivor_positions.shape
+        if plan.targets.shape != wanted:
+            raise InvalidParameter(
+                "plan", f"targets of shape {plan.targets.shape}", f"a plan for {wanted} survivors"
+            )
+        if plan.uavs and list(plan.uavs) != scenario.survivor_labels:
+            raise InvalidParameter("plan", "for other UAVs", "a plan of this scenario")
+    elif not callable(plan):
+        raise InvalidParameter("plan", plan, "a reknit.Plan or a controller")
+    elif until == "arrived":
         raise InvalidParameter("until", until, "'reconnected' or 'allowed' without a plan")
     for name, value in (("step_s", step_s), ("max_acceleration_mps2", limit)):
-        if value is not None and not (math.isfinite(value) and value > 0):
+        if value is None and name != "step_s":
+            continue
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not (is_number and math.isfinite(value) and value > 0):  # type: ignore[arg-type,operator]
             raise InvalidParameter(name, value, "a finite number above 0")

@@ -56,7 +56,9 @@ class PlanFile(BaseModel):
     parameters: dict[str, Any]
     versions: dict[str, str]
     details: dict[str, Any]
+    uavs: list[int | str] = []
     targets_m: list[list[float]]
+    timings_s: dict[str, float] = {}
     certificate: CertificateFile
 
 
@@ -73,7 +75,9 @@ def plan_file(plan: Plan) -> PlanFile:
         parameters=plan.parameters,
         versions=plan.versions,
         details=plan.details,
+        uavs=list(plan.uavs),
         targets_m=plan.targets.tolist(),
+        timings_s=plan.timings_s,
         certificate=certificate_file(plan.certificate),
     )
 
@@ -122,6 +126,8 @@ def plan_of(model: PlanFile) -> Plan:
         parameters=model.parameters,
         versions=model.versions,
         details=model.details,
+        uavs=tuple(model.uavs),
+        timings_s=model.timings_s,
     )
     # Written for people who read the file; what they read must be what the plan says.
     if model.lower_bound_s != plan.lower_bound_s:

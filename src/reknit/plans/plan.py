@@ -22,6 +22,8 @@ class Plan:
     recovery_time_s     planned T_rc of (P1): the largest displacement / v_max.
     certificate         proves `lower_bound_s`.
     compute_s           time the planner took; the bound's is not part of it.
+    uavs                what the survivors are called, in the order of the targets.
+    timings_s           what the bound, the planner and the check took.
     planner, seed, parameters, versions, details    provenance.
     """
 
@@ -35,6 +37,8 @@ class Plan:
     parameters: JsonDict = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     details: JsonDict = field(default_factory=dict)
+    uavs: tuple[int | str, ...] = ()
+    timings_s: dict[str, float] = field(default_factory=dict)
 
     @property
     def lower_bound_s(self) -> float:

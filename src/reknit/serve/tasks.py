@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -17,7 +17,8 @@ from reknit.base.progress import Progress
 from reknit.exact.proof.bounds import lower_bound
 from reknit.flight.flight import Flight
 from reknit.plans.files import certificate_file, plan_file, plan_of
-from reknit.recovery.runs import Run, plan, recover
+from reknit.recovery.planning import plan
+from reknit.recovery.runs import Run, recover
 from reknit.serve.models import (
     Bound,
     BoundRequest,
@@ -58,6 +59,11 @@ class Call:
 Task = Callable[[bytes, Call], str]
 
 
+def _as_keywords(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A planner's parameters, whose types the registry checks."""
+    return dict(parameters)
+
+
 def plan_task(body: bytes, call: Call) -> str:
     """POST /v1/plans."""
     request = PlanRequest.model_validate_json(body)
@@ -68,7 +74,7 @@ def plan_task(body: bytes, call: Call) -> str:
         seed=request.seed,
         budget_s=call.budget_s,
         progress=call.progress,
-        **request.parameters,
+        **_as_keywords(request.parameters),
     )
     return plan_file(result).model_dump_json()
 
@@ -83,7 +89,7 @@ def recovery_task(body: bytes, call: Call) -> str:
         seed=request.seed,
         budget_s=call.budget_s,
         progress=call.progress,
-        **request.parameters,
+        **_as_keywords(request.parameters),
     )
     return recovery_model(run, request.frames).model_dump_json()
 

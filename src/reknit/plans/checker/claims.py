@@ -53,6 +53,7 @@ def check_plan(plan: Plan, scenario: Scenario) -> Verification:
     """
     start = np.asarray(scenario.positions)[survivor_rows(scenario)]
     targets = _targets(plan, start)
+    _check_uavs(plan, scenario)
     _check_times(plan, scenario, start, targets)
     faults = demand_faults(scenario, targets)
     _check_status(plan, start, targets, faults)
@@ -69,6 +70,13 @@ def check_plan(plan: Plan, scenario: Scenario) -> Verification:
         vectors=proved.vectors,
         exact=proved.exact,
     )
+
+
+def _check_uavs(plan: Plan, scenario: Scenario) -> None:
+    rows = survivor_rows(scenario).tolist()
+    names = rows if scenario.names is None else [scenario.names[row] for row in rows]
+    if plan.uavs and list(plan.uavs) != names:
+        raise InvalidPlan("the plan's UAVs are not the survivors of this scenario")
 
 
 def _targets(plan: Plan, start: FloatArray) -> FloatArray:

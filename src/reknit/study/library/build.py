@@ -11,7 +11,7 @@ import sys
 
 from reknit.base.files import write_text
 from reknit.base.types import JsonDict
-from reknit.recovery.runs import plan
+from reknit.recovery.planning import plan
 from reknit.study.library.instances import BEST, RECIPES, instances, submit
 from reknit.swarm.fingerprint import scenario_hash
 from reknit.swarm.generate import generate

@@ -1,0 +1,251 @@
+"""`plan`: a scenario and a planner's name in, a checked plan out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from reknit.algorithms.protocols import Proposal, SteeringPlanner, TargetPlanner
+from reknit.algorithms.registry import DEFAULT_PLANNER, build
+from reknit.base.budget import Budget
+from reknit.base.context import Cancel, Context, never
+from reknit.base.errors import InvalidParameter, InvalidPlan, InvalidProof, NoPlan
+from reknit.base.log import logger
+from reknit.base.progress import Progress, silent
+from reknit.base.types import FloatArray, JsonDict
+from reknit.exact.model.problem import Problem
+from reknit.exact.proof.bounds import emst_bound, lower_bound
+from reknit.plans.certificate import Certificate
+from reknit.plans.checker.claims import demand_faults
+from reknit.plans.plan import Plan
+from reknit.plans.status import OPTIMALITY_GAP, Status
+from reknit.swarm.scenario import Scenario
+
+_LOG = logger(__name__)
+
+
+def plan(
+    scenario: Scenario,
+    planner: str | TargetPlanner = DEFAULT_PLANNER,
+    *,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: Progress = silent,
+    cancel: Cancel = never,
+    warm_start: Plan | None = None,
+    **parameters: Any,
+) -> Plan:
+    """Where every survivor should fly. The plan has passed the checker when it is returned.
+
+    Parameters
+    ----------
+    scenario
+        The damaged swarm and what is demanded of its recovery.
+    planner
+        A name from `reknit.planners()`, combined by plus signs, or a planner object.
+    seed
+        The same seed gives the same plan (when there is no budget).
+    budget_s
+        Wall time of this call, seconds, bound and check included; the best plan by then is
+        returned. None: no limit.
+    progress
+        Told how much is done (0 to 1) and what is being done.
+    cancel
+        Asked now and then; once it returns true the best plan so far is returned.
+    warm_start
+        An earlier plan to begin from, of the same scenario or of the swarm before further
+        losses; planners that cannot use it ignore it.
+    parameters
+        The planner's own.
+
+    Returns
+    -------
+    Plan
+        Its `timings_s` tell what the bound, the planner and the check took.
+    """
+    name, built = resolve(planner, parameters)
+    if not isinstance(built, TargetPlanner):
+        raise NoPlan(f"{name!r} steers at every step and makes no plan; use reknit.recover")
+    context = make_context(scenario, seed, budget_s, progress, cancel, warm_start)
+    return checked_plan(scenario, name, built, context, parameters)
+
+
+def resolve(
+    planner: str | TargetPlanner | SteeringPlanner, parameters: Mapping[str, Any]
+) -> tuple[str, TargetPlanner | SteeringPlanner]:
+    """The name and the object of a planner that is given as either."""
+    if isinstance(planner, str):
+        return planner, build(planner, parameters)
+    if not isinstance(planner, (TargetPlanner, SteeringPlanner)):
+        raise InvalidParameter("planner", planner, "a name, or an object that plans or steers")
+    if parameters:
+        raise InvalidParameter("parameters", dict(parameters), "none beside a planner object")
+    return type(planner).__name__, planner
+
+
+def make_context(
+    scenario: Scenario,
+    seed: int,
+    budget_s: float | None,
+    progress: Progress,
+    cancel: Cancel,
+    warm_start: Plan | None,
+) -> Context:
+    """What a planner is given beside the scenario; the budget runs from here."""
+    budget = Budget(budget_s)
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidParameter("seed", seed, "a whole number of at least 0")
+    for name, value in (("progress", progress), ("cancel", cancel)):
+        if not callable(value):
+            raise InvalidParameter(name, value, "something that can be called")
+    if warm_start is not None and not isinstance(warm_start, Plan):
+        raise InvalidParameter("warm_start", warm_start, "a Plan or None")
+    targets = None if warm_start is None else _earlier_targets(scenario, warm_start)
+    return Context(int(seed), budget, progress, cancel, targets)
+
+
+def _earlier_targets(scenario: Scenario, earlier: Plan) -> FloatArray | None:
+    """The targets of an earlier plan for those who survive now; others stay where they are.
+
+    None if the plan has nothing to say about this swarm.
+    """
+    targets = scenario.survivor_positions.copy()
+    if not earlier.uavs:
+        return np.array(earlier.targets) if earlier.targets.shape == targets.shape else None
+    if earlier.targets.shape[1] != scenario.dim:
+        return None
+    place = {label: row for row, label in enumerate(earlier.uavs)}
+    known = [place.get(label, -1) for label in scenario.survivor_labels]
+    rows = np.asarray(known)
+    targets[rows >= 0] = earlier.targets[rows[rows >= 0]]
+    return targets if (rows >= 0).any() else None
+
+
+def checked_plan(
+    scenario: Scenario,
+    name: str,
+    planner: TargetPlanner,
+    context: Context,
+    parameters: JsonDict,
+) -> Plan:
+    """Bound, propose, check: the plan that `plan` returns."""
+    bound = lower_bound(scenario)
+    bound_s = context.budget.elapsed_s
+    if demand_faults(scenario, scenario.survivor_positions):
+        proposal = planner.propose(scenario, context)
+    else:
+        proposal = Proposal(scenario.survivor_positions, Status.ALREADY_CONNECTED)
+    compute_s = context.budget.elapsed_s - bound_s
+    started_s = time.perf_counter()
+    targets = _targets(name, proposal, scenario)
+    recovery_time_s = planned_time_s(scenario, targets)
+    timings_s = {"bound": bound_s, "planner": compute_s}
+    details = dict(proposal.details)
+    for certificate in _by_strength(scenario, bound, proposal.certificate):
+        claimed = Plan(
+            targets=targets,
+            status=_status(scenario, proposal, targets, recovery_time_s, certificate),
+            recovery_time_s=recovery_time_s,
+            certificate=certificate,
+            compute_s=compute_s,
+            planner=name,
+            seed=context.seed,
+            parameters=dict(parameters),
+            versions=_versions(),
+            details=details,
+            uavs=tuple(scenario.survivor_labels),
+            timings_s=timings_s,
+        )
+        try:
+            claimed.verify(scenario)
+        except InvalidProof as refusal:
+            # The plan does not depend on its bound: a weaker one takes the refused one's place.
+            _LOG.warning("the checker refused a bound of %r s: %s", certificate.bound_s, refusal)
+            details["refused_proof"] = str(refusal)
+            continue
+        break
+    timings_s["check"] = time.perf_counter() - started_s
+    _LOG.info("%s: %s, timings %s", name, claimed, timings_s)
+    return claimed
+
+
+def planned_time_s(scenario: Scenario, targets: FloatArray) -> float:
+    """Planned T_rc, the objective of (P1): ``max_i |x_i - p_i| / v_i``."""
+    delta = scenario.survivor_positions - targets
+    square = delta[:, 0] * delta[:, 0]
+    for axis in range(1, scenario.dim):
+        square = square + delta[:, axis] * delta[:, axis]
+    return float((np.sqrt(square) / scenario.max_speed_mps[scenario.survivors]).max())
+
+
+def _targets(name: str, proposal: object, scenario: Scenario) -> FloatArray:
+    if not isinstance(proposal, Proposal):
+        raise InvalidPlan(
+            f"planner {name!r} returned {type(proposal).__name__}; expected a reknit.Proposal"
+        )
+    shape = scenario.survivor_positions.shape
+    try:
+        targets = np.array(proposal.targets, dtype=np.float64)
+    except (TypeError, ValueError):
+        targets = np.empty(0)
+    if targets.shape != shape or not np.isfinite(targets).all():
+        raise InvalidPlan(
+            f"planner {name!r} proposed targets of shape {targets.shape}; expected finite "
+            f"numbers of shape {shape}"
+        )
+    targets.setflags(write=False)
+    return targets
+
+
+def _by_strength(
+    scenario: Scenario, bound: Certificate, other: Certificate | None
+) -> Iterator[Certificate]:
+    """The certificates to offer to the checker, the strongest first and last one that claims
+    nothing, which no checker can refuse.
+    """
+    known = [bound] if other is None else [bound, other]
+    yield from sorted(known, key=lambda certificate: certificate.bound_s, reverse=True)
+    yield emst_bound(scenario)
+    yield Certificate.trivial()
+
+
+def _status(
+    scenario: Scenario,
+    proposal: Proposal,
+    targets: FloatArray,
+    recovery_time_s: float,
+    certificate: Certificate,
+) -> Status:
+    """The status the targets deserve; a planner can only say what they do not show."""
+    if demand_faults(scenario, targets):
+        if not np.array_equal(targets, scenario.survivor_positions):
+            return Status.NOT_CONNECTED
+        if proposal.status is Status.INFEASIBLE:
+            is_proved = certificate.bound_s > Problem.of(scenario).horizon_s
+            return Status.INFEASIBLE if is_proved else Status.NOT_FOUND
+        return Status.NOT_FOUND if proposal.status is Status.NOT_FOUND else Status.NOT_CONNECTED
+    if proposal.status is Status.ALREADY_CONNECTED:
+        return Status.ALREADY_CONNECTED
+    if recovery_time_s <= certificate.bound_s * (1 + OPTIMALITY_GAP):
+        return Status.OPTIMAL
+    return Status.DEADLINE if proposal.status is Status.DEADLINE else Status.FEASIBLE
+
+
+def _versions() -> dict[str, str]:
+    """Versions of what had a part in a plan; a library that was not even loaded had none."""
+    packages = ("reknit", "numpy", "scipy", "clarabel", "torch")
+    return {name: _version(name) for name in packages if name in sys.modules}
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
