@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -28,6 +29,9 @@ from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.swarm.scenario import Scenario
 
 _LOG = logger(__name__)
+
+_BOUND_SHARE = 0.4
+"""Share of a budget that the bound may take; a planner without time left has only a fallback."""
 
 
 def plan(
@@ -69,10 +73,10 @@ def plan(
     Plan
         Its `timings_s` tell what the bound, the planner and the check took.
     """
+    context = make_context(scenario, seed, budget_s, progress, cancel, warm_start)
     name, built = resolve(planner, parameters)
     if not isinstance(built, TargetPlanner):
         raise NoPlan(f"{name!r} steers at every step and makes no plan; use reknit.recover")
-    context = make_context(scenario, seed, budget_s, progress, cancel, warm_start)
     return checked_plan(scenario, name, built, context, parameters)
 
 
@@ -135,7 +139,7 @@ def checked_plan(
     parameters: JsonDict,
 ) -> Plan:
     """Bound, propose, check: the plan that `plan` returns."""
-    bound = lower_bound(scenario)
+    bound = lower_bound(scenario, _for_the_bound(context))
     bound_s = context.budget.elapsed_s
     if demand_faults(scenario, scenario.survivor_positions):
         proposal = planner.propose(scenario, context)
@@ -173,6 +177,14 @@ def checked_plan(
     timings_s["check"] = time.perf_counter() - started_s
     _LOG.info("%s: %s, timings %s", name, claimed, timings_s)
     return claimed
+
+
+def _for_the_bound(context: Context) -> Context:
+    """The context of the bound, which leaves the planner its share of a limited time."""
+    if context.budget.seconds is None:
+        return context
+    share_s = max(0.0, context.budget.left_s) * _BOUND_SHARE
+    return replace(context, budget=Budget(share_s))
 
 
 def planned_time_s(scenario: Scenario, targets: FloatArray) -> float:

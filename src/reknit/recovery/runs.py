@@ -93,8 +93,8 @@ def recover(
     parameters
         The planner's own.
     """
-    name, built = resolve(planner, parameters)
     context = make_context(scenario, seed, budget_s, progress, cancel, None)
+    name, built = resolve(planner, parameters)
     made: Plan | None = None
     guide: Plan | TimedController
     if isinstance(built, TargetPlanner):
