@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from reknit.recovery.runs import Run, recover
     from reknit.serve.client import Client
     from reknit.study.report.write import write_report
-    from reknit.study.run.runner import run_study
+    from reknit.study.run.runner import Summary, run_study
     from reknit.study.spec.study import Study, load_study
     from reknit.swarm.files import load_scenario, save_scenario
     from reknit.swarm.generate import generate
@@ -72,6 +72,7 @@ _HOME = {
     "SteeringPlanner": "reknit.algorithms.protocols",
     "Strike": "reknit.recovery.repeated",
     "Study": "reknit.study.spec.study",
+    "Summary": "reknit.study.run.runner",
     "TargetPlanner": "reknit.algorithms.protocols",
     "Verification": "reknit.plans.verification",
     "fly": "reknit.flight.simulator",
@@ -111,6 +112,7 @@ __all__ = [
     "SteeringPlanner",
     "Strike",
     "Study",
+    "Summary",
     "TargetPlanner",
     "Verification",
     "fly",

@@ -73,8 +73,8 @@ def run(
             refused[study.name] = str(error)
             continue
         if as_json:
-            told = {"study": study.name, **asdict(done[study.name])}
-            sys.stdout.write(json.dumps(told) + "\n")
+            answer = {"study": study.name, **asdict(done[study.name])}
+            sys.stdout.write(json.dumps(answer) + "\n")
         else:
             console.out.print(_in_words(study.name, done[study.name]))
     if not as_json:
@@ -191,14 +191,14 @@ def submit_plan(
     verdict = submit(name, Plan.load(plan), out)
     best = verdict.plan
     if as_json:
-        told = {
+        answer = {
             "instance": name,
             "faster": verdict.faster,
             "tighter": verdict.tighter,
             "recovery_time_s": best.recovery_time_s,
             "lower_bound_s": best.lower_bound_s,
         }
-        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.write(json.dumps(answer) + "\n")
         return
     from reknit.cli.console import out as console
 
@@ -226,9 +226,9 @@ def _in_words(name: str, summary: Summary) -> str:
 def _altogether(done: dict[str, Summary]) -> str:
     """What all studies came to, with the names of those in which runs failed."""
     runs = sum(summary.total for summary in done.values())
-    failed = {name: one.failed for name, one in done.items() if one.failed}
-    told = ", ".join(f"{count} of {name}" for name, count in failed.items())
-    end = f"failed: {told}; --retry runs them again." if failed else "none failed."
+    failed = {name: each.failed for name, each in done.items() if each.failed}
+    listing = ", ".join(f"{count} of {name}" for name, count in failed.items())
+    end = f"failed: {listing}; --retry runs them again." if failed else "none failed."
     return f"{len(done)} studies, {runs} runs, {end}"
 
 
@@ -237,12 +237,12 @@ def _studies(name: str, planners: str | None) -> list[Study]:
     from reknit.algorithms.registry import build
     from reknit.study.spec.study import built_in_studies, load_study
 
-    studies = [load_study(one) for one in (built_in_studies() if name == "all" else [name])]
+    studies = [load_study(each) for each in (built_in_studies() if name == "all" else [name])]
     if planners is None:
         return studies
     names = [part.strip() for part in planners.split(",")]
-    for one in names:
-        build(one, {})
+    for each in names:
+        build(each, {})
     return [study.with_planners(names) for study in studies]
 
 

@@ -154,8 +154,8 @@ def value(row: Mapping[str, Any], measure: str) -> float | None:
     """
     if not row["ok"]:
         return None
-    found = MEASURES[measure].of(row) if measure in _DERIVED_NAMES else row[measure]
-    return None if found is None else float(found)
+    figure = MEASURES[measure].of(row) if measure in _DERIVED_NAMES else row[measure]
+    return None if figure is None else float(figure)
 
 
 def documented() -> str:

@@ -103,21 +103,26 @@ class Store:
 
     def begin(self, workers: str) -> None:
         """From here on runs belong to a new session of the runner."""
-        found = self._base.execute("SELECT count(*) FROM sessions").fetchone()
-        self._session, self._began_s = (found or (0,))[0], time.monotonic()
+        matching = self._base.execute("SELECT count(*) FROM sessions").fetchone()
+        self._session, self._began_s = (matching or (0,))[0], time.monotonic()
         values = [self._session, machine(), versions(), workers, 0, 0.0]
         self._write("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def sessions(self) -> list[Session]:
         """The calls of the runner that finished anything, in their order."""
-        told = "SELECT machine, versions, workers, runs, elapsed_s FROM sessions WHERE runs > 0"
-        return [Session(*row) for row in self._base.execute(f"{told} ORDER BY id").fetchall()]
+        values_by_name = (
+            "SELECT machine, versions, workers, runs, elapsed_s FROM sessions WHERE runs > 0"
+        )
+        return [
+            Session(*row) for row in self._base.execute(f"{values_by_name} ORDER BY id").fetchall()
+        ]
 
     def add(self, task: Task, row: JsonDict) -> None:
         """Keep a finished run; when this returns it survives anything."""
-        told = {**task.identity, **task.case, "parameters": task.parameters, **row}
+        values_by_name = {**task.identity, **task.case, "parameters": task.parameters, **row}
         values = [
-            json.dumps(told.get(name)) if name in _AS_JSON else told.get(name) for name in _COLUMNS
+            json.dumps(values_by_name.get(name)) if name in _AS_JSON else values_by_name.get(name)
+            for name in _COLUMNS
         ]
         marks = ", ".join("?" for _ in _COLUMNS)
         names = ", ".join(_COLUMNS)
@@ -148,15 +153,15 @@ class Store:
         for values in cursor.fetchall():
             held = {**nothing, **dict(zip(names, values, strict=True))}
             stored[held["key"]] = held
-        found = []
+        matching = []
         for task in tasks:
             row = stored.get(task.key)
             if row is not None:
                 row = {**row, "label": task.label}
                 for name in _AS_JSON:
                     row[name] = json.loads(row[name]) if row[name] else None
-                found.append(row)
-        return found
+                matching.append(row)
+        return matching
 
     def export(self, path: Path) -> None:
         """All runs as a Parquet file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ import reknit
 from reknit.algorithms.steering.hero import Hero
 from reknit.base.types import FloatArray
 from reknit.study.run import task as task_module
+from reknit.study.run.task import run_task
 from reknit.study.run.track import packed, unpacked
+from reknit.study.spec.cases import CaseSpec
 from tests.study.test_measures import TASK
 
 
@@ -68,3 +71,35 @@ def _distance_m(point: FloatArray, line: FloatArray) -> float:
     shares = np.linspace(0.0, 1.0, 1001)[:, None]
     pieces = [a + shares * (b - a) for a, b in pairwise(line)]
     return float(np.linalg.norm(np.concatenate(pieces) - point, axis=1).min())
+
+
+def test_inertia_and_demands_reach_the_flight() -> None:
+    """A swarm that has to accelerate connects later, and a demanded second path is flown to."""
+    plain = replace(TASK, planner="certified")
+    rows = [
+        run_task(task)
+        for task in (
+            plain,
+            replace(plain, max_acceleration_mps2=2.0),
+            replace(plain, demands={"connectivity": 2}),
+        )
+    ]
+    assert all(row["ok"] for row in rows), [row["error"] for row in rows]
+    times_s = [row["charged_time_s"] for row in rows]
+    assert times_s[1] > times_s[0] + 0.1
+    assert times_s[2] > times_s[0]
+    assert rows[2]["lower_bound_s"] >= rows[0]["lower_bound_s"]
+
+
+def test_a_file_and_strikes_are_run(tmp_path: Path) -> None:
+    """A scenario file is the scenario, and further losses are counted."""
+    scenario = reknit.generate(30, 15, seed=2, split=True)
+    reknit.save_scenario(scenario, tmp_path / "mine.json")
+    case = CaseSpec.model_validate({"scenarios": "mine.json", "strikes": [[0.5, 2]]})
+    (kind,) = case.kinds(tmp_path)
+    task = replace(TASK, **kind)
+    assert np.array_equal(task.scenario().positions, scenario.positions)
+    row = run_task(task)
+    assert row["ok"], row["error"]
+    assert row["replans"] == 1
+    assert row["subnets_before"] == scenario.subnet_count

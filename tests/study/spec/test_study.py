@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.base.errors import UnknownName, UnreadableFile
+from reknit.base.errors import MissingExtra, UnknownName, UnreadableFile
 from reknit.study.spec.study import Study, built_in_studies, load_study
 from tests.study.conftest import TEXT
 
@@ -188,6 +189,22 @@ def test_a_changed_scenario_file_is_other_work(tmp_path: Path) -> None:
         tasks = load_study(tmp_path / "s.toml").tasks()
         keys.append({task.key for task in tasks if task.scenario_file})
     assert not keys[0] & keys[1]
+
+
+def test_studies_can_be_listed_without_the_libraries_that_run_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without torch and duckdb a study is loaded and counted; running it names the extra."""
+    for name in ("torch", "duckdb", "joblib"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in [name for name in sys.modules if name.startswith("reknit.algorithms.learned.")]:
+        monkeypatch.delitem(sys.modules, name)
+    study = load_study("scalability")
+    assert len(study.tasks("quick")) > 100
+    with pytest.raises(MissingExtra, match=r"reknit\[learn\]"):
+        reknit.run_study(study, tmp_path / "s.duckdb")
+    with pytest.raises(MissingExtra, match=r"reknit\[study\]"):
+        reknit.run_study(study.with_planners(["sidr"]), tmp_path / "s.duckdb")
 
 
 def test_unknown_studies_and_profiles_suggest(study: Study) -> None:

@@ -19,25 +19,27 @@ from reknit.swarm.generate import generate
 
 def recipes() -> list[tuple[str, str, JsonDict]]:
     """(name, family, recipe) of every instance."""
-    found: list[tuple[str, str, JsonDict]] = []
+    listed: list[tuple[str, str, JsonDict]] = []
     for number, (uavs, destroyed) in enumerate(
         [(8, 4), (10, 5), (12, 7), (16, 10), (20, 12), (24, 16), (30, 22), (40, 30)]
     ):
         name = f"small-{uavs - destroyed}-{number + 1}"
-        found.append((name, "small", _recipe(uavs, destroyed, 10 + number)))
+        listed.append((name, "small", _recipe(uavs, destroyed, 10 + number)))
     for uavs in (20, 50, 100, 200, 500, 1000):
-        found.append((f"paper-{uavs}-half", "paper", _recipe(uavs, uavs // 2, 100 + uavs)))
+        listed.append((f"paper-{uavs}-half", "paper", _recipe(uavs, uavs // 2, 100 + uavs)))
     for destroyed in (50, 150, 180, 190):
-        found.append((f"paper-200-{destroyed}", "paper", _recipe(200, destroyed, 300 + destroyed)))
+        listed.append((f"paper-200-{destroyed}", "paper", _recipe(200, destroyed, 300 + destroyed)))
     for damage in ("corridor", "degree", "articulation"):
-        found.append((f"strike-{damage}", "strikes", _recipe(200, 60, 21, damage=damage)))
-    found.append(("strike-disc", "strikes", _recipe(200, 60, 21, damage="disc", layout="corridor")))
-    found.append(("clusters-200-half", "strikes", _recipe(200, 100, 22, layout="clusters")))
+        listed.append((f"strike-{damage}", "strikes", _recipe(200, 60, 21, damage=damage)))
+    listed.append(
+        ("strike-disc", "strikes", _recipe(200, 60, 21, damage="disc", layout="corridor"))
+    )
+    listed.append(("clusters-200-half", "strikes", _recipe(200, 100, 22, layout="clusters")))
     for uavs in (50, 200, 1000):
-        found.append((f"space-{uavs}-half", "3-D", _recipe(uavs, uavs // 2, 400, dim=3)))
+        listed.append((f"space-{uavs}-half", "3-D", _recipe(uavs, uavs // 2, 400, dim=3)))
     for uavs in (2000, 5000):
-        found.append((f"large-{uavs}-half", "large", _recipe(uavs, uavs // 2, 500)))
-    return found
+        listed.append((f"large-{uavs}-half", "large", _recipe(uavs, uavs // 2, 500)))
+    return listed
 
 
 def _recipe(uavs: int, destroyed: int, seed: int, **more: object) -> JsonDict:
@@ -57,13 +59,13 @@ def main(seconds: float) -> None:
     ]
     write_text(RECIPES, json.dumps({"version": 1, "instances": rows}, indent=1) + "\n")
     instances.cache_clear()
-    for one in instances().values():
+    for named in instances().values():
         for planner in ("contraction", "certified"):
-            made = plan(one.scenario(), planner, budget_s=seconds)
-            verdict = submit(one.name, made, BEST)
+            proposed = plan(named.scenario(), planner, budget_s=seconds)
+            verdict = submit(named.name, proposed, BEST)
         best = verdict.plan
         print(
-            f"{one.name:22s} {best.recovery_time_s:8.4f} s  bound {best.lower_bound_s:8.4f} s  "
+            f"{named.name:22s} {best.recovery_time_s:8.4f} s  bound {best.lower_bound_s:8.4f} s  "
             f"gap {best.gap:7.3%}  {best.status.value}"
         )
 

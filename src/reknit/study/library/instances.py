@@ -52,10 +52,10 @@ class Instance:
     def scenario(self) -> Scenario:
         """The scenario, made from its recipe; refused if it is not the frozen one."""
         scenario = generate(**self.recipe)
-        found = scenario_hash(scenario)
-        if found != self.sha256:
+        digest = scenario_hash(scenario)
+        if digest != self.sha256:
             raise ChangedInstance(
-                f"instance {self.name} hashes to {found[:12]}, not {self.sha256[:12]}: this "
+                f"instance {self.name} hashes to {digest[:12]}, not {self.sha256[:12]}: this "
                 "version of the generator or of numpy makes another scenario"
             )
         return scenario

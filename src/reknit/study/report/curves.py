@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,18 @@ from reknit.base.types import FloatArray, JsonDict
 from reknit.study.report.palette import Style, by_label, plain_log, styles
 from reknit.viz.style import RC, quiet
 
-_WEIGHTS = Path(learned.__file__).parent
-SHIPPED = {
-    "ml-dagl": _WEIGHTS / "ml_dagl/weights/default-2d.json",
-    "ml-dagl, 3-D": _WEIGHTS / "ml_dagl/weights/default-3d.json",
-    "ml-dagl (paper preset)": _WEIGHTS / "ml_dagl/weights/paper-2d.json",
-    "cr-mgc": _WEIGHTS / "cr_mgc/weights/meta.json",
-}
-"""Records of the training that made the shipped weights."""
+_LEARNED = Path(learned.__file__).parent
+
+
+def training_records() -> dict[str, JsonDict]:
+    """The records of the training that made the shipped weights, by method and weights."""
+    records = {}
+    for path in sorted(_LEARNED.glob("*/weights/*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record.get("loss_curve"):
+            method = path.parent.parent.name.replace("_", "-")
+            records[f"{method}, {path.stem}"] = record
+    return records
 
 
 def draw_degrees(axes: Any, looks: Mapping[str, Style], rows: list[JsonDict]) -> None:
@@ -70,9 +75,11 @@ def draw_subnets(axes: Any, looks: Mapping[str, Style], rows: list[JsonDict]) ->
         times_s, counts = zip(*steps, strict=True)
         style = looks[label]
         at = members[0]["flown_time_s"]
-        told = f"{label}, {at:.2f} s" if at is not None else f"{label}, not whole"
+        caption = f"{label}, {at:.2f} s" if at is not None else f"{label}, not whole"
         # The marker is at the end only: where the swarm is whole, or where time ran out.
-        axes.step(times_s, counts, **style, where="post", linewidth=1.4, markevery=[-1], label=told)
+        axes.step(
+            times_s, counts, **style, where="post", linewidth=1.4, markevery=[-1], label=caption
+        )
     axes.set_xlabel("time since the damage (s)")
     axes.set_ylabel("number of sub-nets $N_s$")
     # Most is decided in the first seconds, and the slowest take the whole allowed time.
@@ -91,17 +98,21 @@ def training_figure(title: str) -> Figure:
     running mean of ten recorded values.
     """
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(7.6, 4.6), layout="constrained")
-        for place, (label, path) in enumerate(SHIPPED.items(), start=1):
-            record = json.loads(path.read_text(encoding="utf-8"))
+        records = training_records()
+        lines = math.ceil(len(records) / 2)
+        figure = Figure(figsize=(7.6, 2.3 * lines), layout="constrained")
+        for place, (label, record) in enumerate(records.items(), start=1):
             steps, losses = zip(*record["loss_curve"], strict=True)
-            axes = figure.add_subplot(2, 2, place)
+            axes = figure.add_subplot(lines, 2, place)
             axes.plot(steps, losses, color=styles(0)["color"], linewidth=0.8, alpha=0.6)
             # Every step is other swarms of other sizes; the trend shows in the mean of ten.
-            smooth = np.convolve(losses, np.full(10, 0.1), mode="valid")
-            axes.plot(steps[9:], smooth, color=styles(5)["color"], linewidth=1.6)
-            told = f"{label}: {record['steps_trained']} steps, {record['trained_s'] / 60:.0f} min"
-            axes.set_title(told, fontsize=9, fontweight="normal")
+            span = min(10, len(losses))
+            smooth = np.convolve(losses, np.full(span, 1 / span), mode="valid")
+            axes.plot(steps[span - 1 :], smooth, color=styles(5)["color"], linewidth=1.6)
+            caption = (
+                f"{label}: {record['steps_trained']} steps, {record['trained_s'] / 60:.0f} min"
+            )
+            axes.set_title(caption, fontsize=9, fontweight="normal")
             axes.set_xlabel("training step")
             axes.set_ylabel("training loss")
             axes.set_ylim(bottom=0)

@@ -55,10 +55,10 @@ def view_figure(study: Study, view: ViewSpec, rows: Sequence[JsonDict]) -> Figur
 
 def _legend(figure: Figure, axes: Any) -> None:
     """Beside the data, because with ten planners there is no free corner; the paper's last."""
-    found = list(zip(*axes.get_legend_handles_labels(), strict=True))
-    found.sort(key=lambda pair: pair[1] == PAPERS)
-    if found:
-        handles, labels = zip(*found, strict=True)
+    entries = list(zip(*axes.get_legend_handles_labels(), strict=True))
+    entries.sort(key=lambda entry: entry[1] == PAPERS)
+    if entries:
+        handles, labels = zip(*entries, strict=True)
         figure.legend(handles, labels, loc="outside right upper", fontsize=8)
 
 
@@ -90,16 +90,16 @@ def _lines(axes: Any, view: ViewSpec, look: Looks, rows: list[JsonDict]) -> None
     for number, (label, members) in enumerate(labelled.items()):
         style = look[label]
         places = sorted({row[view.x] for row in members})
-        found = [
+        summaries = [
             estimate(value(row, view.y) for row in members if row[view.x] == place)
             for place in places
         ]
         scale = MEASURES[view.y].scale
-        means = scale * np.array([one.mean for one in found])
-        widths = scale * np.array([_width(one) for one in found])
+        means = scale * np.array([summary.mean for summary in summaries])
+        widths = scale * np.array([_width(summary) for summary in summaries])
         low, high = widths, widths
         if view.y == "converged":
-            ends = np.array([share_interval(one.mean, one.count) for one in found])
+            ends = np.array([share_interval(summary.mean, summary.count) for summary in summaries])
             low, high = means - ends[:, 0], ends[:, 1] - means
         highest = max(highest, float(means.max()))
         axes.errorbar(
@@ -125,13 +125,13 @@ def _lines(axes: Any, view: ViewSpec, look: Looks, rows: list[JsonDict]) -> None
         axes.minorticks_off()
     elif view.x == "destroyed":
         lost = sorted({row["destroyed"] for row in rows})
-        axes.set_xticks(lost, [_plain(one) for one in lost])
+        axes.set_xticks(lost, [_plain(number) for number in lost])
     _scale_y(axes, view, highest)
 
 
-def _width(one: Estimate) -> float:
+def _width(summary: Estimate) -> float:
     """Half of the interval; that of a few runs, many times the mean, is for the tables only."""
-    return one.half_width if one.count >= _ENOUGH else 0.0
+    return summary.half_width if summary.count >= _ENOUGH else 0.0
 
 
 def _beside(places: list[Any], number: int, count: int, logarithmic: bool) -> Any:
@@ -160,8 +160,8 @@ def _scale_y(axes: Any, view: ViewSpec, highest: float) -> None:
 
 def _paper_marks(axes: Any, view: ViewSpec, members: list[JsonDict], colour: Any) -> bool:
     """Crosses where the paper has a figure for the planner as it is; whether there are any."""
-    told = {row[view.x]: reported_of(row, view.y) for row in members}
-    known = [(place, figure) for place, figure in told.items() if figure is not None]
+    papers = {row[view.x]: reported_of(row, view.y) for row in members}
+    known = [(place, figure) for place, figure in papers.items() if figure is not None]
     if known:
         axes.plot(*zip(*known, strict=True), "x", color=colour, markersize=7, zorder=5)
     return bool(known)
@@ -175,7 +175,7 @@ def _bars(axes: Any, view: ViewSpec, look: Looks, rows: list[JsonDict]) -> None:
     width = 0.8 if alone else 0.8 / len(labelled)
     for number, (label, members) in enumerate(labelled.items()):
         mine = [label] if alone else groups
-        found = [
+        summaries = [
             estimate(value(row, view.y) for row in members if row[view.x] == group)
             for group in mine
         ]
@@ -186,9 +186,9 @@ def _bars(axes: Any, view: ViewSpec, look: Looks, rows: list[JsonDict]) -> None:
         )
         axes.bar(
             places,
-            [one.mean for one in found],
+            [summary.mean for summary in summaries],
             width,
-            yerr=[_width(one) for one in found],
+            yerr=[_width(summary) for summary in summaries],
             color=look[label]["color"],
             error_kw={"elinewidth": 0.8, "capsize": 2},
             label=None if alone else label,

@@ -50,15 +50,15 @@ class Findings:
     def compared(self) -> list[tuple[str, ...]]:
         """Every planner against the first, on the scenarios that both were run on."""
         labels = list(dict.fromkeys(row["label"] for row in self.rows))
-        found: list[tuple[str, ...]] = []
+        lines: list[tuple[str, ...]] = []
         for other in labels[1:]:
             difference = paired(self.rows, "charged_time_s", other, labels[0])
             if difference.count > 1:
                 both = shared(self.rows, "charged_time_s", other, labels[0])
                 slower = sum(mine > theirs for mine, theirs in both) / len(both)
                 told = f"{difference.mean:+.2f} ± {difference.half_width:.2f}"
-                found.append((other, labels[0], str(difference.count), told, f"{slower:.0%}"))
-        return found
+                lines.append((other, labels[0], str(difference.count), told, f"{slower:.0%}"))
+        return lines
 
     def commands(self) -> str:
         """How to make all this again."""
@@ -84,7 +84,10 @@ class Findings:
 
     def made_with(self) -> list[str]:
         """Machines and versions, one line for each combination that took part."""
-        told = (f"{one.machine}; {one.workers}; {one.versions}." for one in self.sessions)
+        told = (
+            f"{session.machine}; {session.workers}; {session.versions}."
+            for session in self.sessions
+        )
         return list(dict.fromkeys(told))
 
     def differences(self) -> str:

@@ -35,36 +35,38 @@ def write_overview(
     pictures
         Titles and files of a study's figures; links are relative to the page.
     """
-    found: list[Findings] = []
+    shown: list[Findings] = []
     missing: list[str] = []
     for study in studies:
         try:
-            found.append(gather(study, store_of(study), profile))
+            shown.append(gather(study, store_of(study), profile))
         except StoreRefused as error:
             # Without the path that the message begins with: the page is for others to read.
-            told = str(error).partition(": ")[2]
-            reason = told if store_of(study).exists() else "never run"
+            cause = str(error).partition(": ")[2]
+            reason = cause if store_of(study).exists() else "never run"
             missing.append(f"* `{study.name}` ({study.title}): {reason}.")
-    parts = [_introduction(found)]
+    parts = [_introduction(shown)]
     if missing:
         parts.append("Studies that are **not run** and so not shown:\n\n" + "\n".join(missing))
-    for one in found:
+    for findings in shown:
         links = [
             (title, Path(os.path.relpath(path, page.parent)).as_posix())
-            for title, path in pictures(one.study)
+            for title, path in pictures(findings.study)
         ]
-        parts.append(section(one, links).strip())
+        parts.append(section(findings, links).strip())
     write_text(page, "\n\n".join(parts) + "\n")
 
 
-def _introduction(found: Sequence[Findings]) -> str:
-    names = ", ".join(f"[{one.study.name}](#{_anchor(one.study.title)})" for one in found)
-    elapsed_s = sum(session.elapsed_s for one in found for session in one.sessions)
-    runs = sum(len(one.rows) for one in found)
-    failed = sum(not row["ok"] for one in found for row in one.rows)
-    told = f"{runs} runs of {len(found)} studies, {elapsed_s / 60:.0f} minutes, {failed} failed."
-    made = "Made from stored runs; no number of ours is typed by hand."
-    return f"# Results\n\n{made} {told} {READING}\n\n{names}"
+def _introduction(shown: Sequence[Findings]) -> str:
+    names = ", ".join(
+        f"[{findings.study.name}](#{_anchor(findings.study.title)})" for findings in shown
+    )
+    elapsed_s = sum(session.elapsed_s for findings in shown for session in findings.sessions)
+    runs = sum(len(findings.rows) for findings in shown)
+    failed = sum(not row["ok"] for findings in shown for row in findings.rows)
+    count = f"{runs} runs of {len(shown)} studies, {elapsed_s / 60:.0f} minutes, {failed} failed."
+    origin = "Made from stored runs; no number of ours is typed by hand."
+    return f"# Results\n\n{origin} {count} {READING}\n\n{names}"
 
 
 def _anchor(title: str) -> str:

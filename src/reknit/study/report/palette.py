@@ -41,7 +41,7 @@ def looks(study: Study) -> dict[str, Style]:
     """
     known = planners()
     labels = dict.fromkeys(planner.shown.split(" @ ")[0] for planner in study.planner)
-    found: dict[str, Style] = {}
+    chosen: dict[str, Style] = {}
     variants = dict.fromkeys(known, 0)
     for label in labels:
         base = re.split(r" \(|, ", label)[0]
@@ -52,9 +52,9 @@ def looks(study: Study) -> dict[str, Style]:
                 marker = _MARKERS.index(look["marker"]) + 4 + variants[base]
                 look["marker"] = _MARKERS[marker % len(_MARKERS)]
                 look["linestyle"] = "-."
-            found[label] = look
-    free = (look for number in count() if (look := styles(number)) not in found.values())
-    return found | {label: next(free) for label in labels if label not in found}
+            chosen[label] = look
+    free = (look for number in count() if (look := styles(number)) not in chosen.values())
+    return chosen | {label: next(free) for label in labels if label not in chosen}
 
 
 def plain_log(axes: Any) -> None:

@@ -30,9 +30,9 @@ class Slot:
     only: dict[str, str]
 
     @staticmethod
-    def of(found: re.Match[str]) -> Slot:
+    def of(match: re.Match[str]) -> Slot:
         """The slot that was matched in a text."""
-        measure, labels, filters = (part.strip() for part in found.groups(""))
+        measure, labels, filters = (part.strip() for part in match.groups(""))
         names = tuple(part.strip() for part in labels.split(" / "))
         pairs = (part.partition("=") for part in filters.split(",") if part.strip())
         return Slot(measure, names, {name.strip(): text.strip() for name, _, text in pairs})
@@ -43,17 +43,17 @@ class Slot:
         if len(self.labels) == 2:
             return _compared(shared(mine, self.measure, *self.labels))
         if self.measure == "paper":
-            told = {
+            figures = {
                 reported_figure(row["planner"], row["uavs"], row["destroyed"], "charged_time_s")
                 for row in mine
             }
-            return f"{told.pop():g} s" if len(told) == 1 and None not in told else NOT_RUN
-        found = estimate(value(row, self.measure) for row in mine)
-        if found.count == 0:
+            return f"{figures.pop():g} s" if len(figures) == 1 and None not in figures else NOT_RUN
+        summary = estimate(value(row, self.measure) for row in mine)
+        if summary.count == 0:
             return NOT_RUN
         line = MEASURES[self.measure]
         digits = 2 if line.percent else 3
-        return f"{plain(line.scale * found.mean, digits)} {line.unit}".strip()
+        return f"{plain(line.scale * summary.mean, digits)} {line.unit}".strip()
 
     def covers(self, row: JsonDict) -> bool:
         """Whether a run is one of those that the slot is about."""
@@ -64,12 +64,12 @@ class Slot:
 
 def slots(text: str) -> list[Slot]:
     """All slots of a text."""
-    return [Slot.of(found) for found in _SLOT.finditer(text)]
+    return [Slot.of(match) for match in _SLOT.finditer(text)]
 
 
 def fill(text: str, rows: Sequence[JsonDict]) -> str:
     """The text in one paragraph, every slot filled from the runs."""
-    return " ".join(_SLOT.sub(lambda found: Slot.of(found).text(rows), text).split())
+    return " ".join(_SLOT.sub(lambda match: Slot.of(match).text(rows), text).split())
 
 
 def _compared(pairs: Sequence[tuple[float, float]]) -> str:

@@ -64,10 +64,10 @@ def shared(
     """A measure of two planners on every scenario that both were run on."""
     by_scenario: dict[tuple[object, ...], dict[str, float]] = {}
     for row in rows:
-        found = value(row, measure)
-        if found is not None:
+        figure = value(row, measure)
+        if figure is not None:
             scenario = (row["seed"], *(row[name] for name in CASE_COLUMNS))
-            by_scenario.setdefault(scenario, {})[row["label"]] = found
+            by_scenario.setdefault(scenario, {})[row["label"]] = figure
     return [
         (values[label], values[other])
         for values in by_scenario.values()

@@ -65,7 +65,7 @@ def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
                 greatest={
                     name: max(held)
                     for name, column in values.items()
-                    if (held := [one for one in column if one is not None])
+                    if (held := [entry for entry in column if entry is not None])
                 },
                 paper={name: figure for name, figure in paper if figure is not None},
                 contracted=_contracted(good),
@@ -77,10 +77,10 @@ def summarise(rows: Sequence[JsonDict]) -> list[Cell]:
 
 def _contracted(rows: Sequence[JsonDict]) -> float | None:
     """Share of the runs whose plan had to be contracted; None for planners that never say."""
-    told = [(row["details"] or {}).get("contracted") for row in rows]
-    if not told or all(one is None for one in told):
+    contractions = [(row["details"] or {}).get("contracted") for row in rows]
+    if not contractions or all(entry is None for entry in contractions):
         return None
-    return sum(one not in (None, False, "no") for one in told) / len(told)
+    return sum(entry not in (None, False, "no") for entry in contractions) / len(contractions)
 
 
 def _without_contraction(rows: Sequence[JsonDict]) -> str:
@@ -209,7 +209,7 @@ def case_text(group: tuple[object, ...]) -> str:
         words += [f"{name} {wanted}" for name, wanted in demands.items()]
     if case["strikes"]:
         strikes = json.loads(str(case["strikes"]))
-        words.append("strikes at " + " and ".join(f"{one['time_s']:g} s" for one in strikes))
+        words.append("strikes at " + " and ".join(f"{entry['time_s']:g} s" for entry in strikes))
     return ", ".join(words)
 
 

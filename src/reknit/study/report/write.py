@@ -61,17 +61,17 @@ def write_report(
         The files: the HTML page, the Markdown summary, then the rest.
     """
     store_path, folder = checked_path("store_path", store_path), checked_path("folder", folder)
-    found = gather(study, store_path, profile)
+    findings = gather(study, store_path, profile)
     output_folder(folder)
     written: list[Path] = []
     if export:
         written.append(folder / f"{study.name}.parquet")
         with Store(store_path, study, read_only=True) as store:
             store.export(written[-1])
-    whole = tables.full_table(found.cells)
+    whole = tables.full_table(findings.cells)
     named: dict[str, Table] = {
         study.name: whole,
-        f"{study.name}-paired": (PAIRED_HEADER, found.compared()),
+        f"{study.name}-paired": (PAIRED_HEADER, findings.compared()),
     }
     for name, (header, cells) in named.items():
         for ending, make in ((".csv", tables.comma_separated), (".tex", tables.latex)):
@@ -79,7 +79,7 @@ def write_report(
             write_text(written[-1], make(header, cells))
     for number, view in enumerate(study.view):
         progress(number / len(study.view), f"{study.name}: drawing")
-        figure = view_figure(study, view, found.rows)
+        figure = view_figure(study, view, findings.rows)
         if figure is not None:
             stem = folder / picture_stem(study, number)
             for ending in (".png", ".svg"):
@@ -87,8 +87,8 @@ def write_report(
                 written.append(stem.with_suffix(ending))
     pictures = pictures_in(study, folder)
     page, summary = folder / f"{study.name}.html", folder / f"{study.name}.md"
-    write_text(page, _page(found, whole, pictures))
-    write_text(summary, section(found, [(title, path.name) for title, path in pictures]))
+    write_text(page, _page(findings, whole, pictures))
+    write_text(summary, section(findings, [(title, path.name) for title, path in pictures]))
     return [page, summary, *written]
 
 
@@ -106,41 +106,43 @@ def pictures_in(study: Study, folder: Path) -> list[tuple[str, Path]]:
     return [(title, path) for title, path in named if path.exists()]
 
 
-def section(found: Findings, pictures: Sequence[tuple[str, str]]) -> str:
+def section(findings: Findings, pictures: Sequence[tuple[str, str]]) -> str:
     """The Markdown of one study: what it shows, pictures, tables, and how it differs."""
-    study = found.study
-    parts = [f"## {study.title or study.name}", study.about.strip(), found.extent()]
+    study = findings.study
+    parts = [f"## {study.title or study.name}", study.about.strip(), findings.extent()]
     parts += [f"![{title}]({path})" for title, path in pictures]
-    parts.append(tables.markdown(*tables.pivot(found.cells)))
-    if found.compared():
-        told = "Paired, on the scenarios that both were run on, with a 95 % interval:"
-        parts += [told, tables.markdown(PAIRED_HEADER, found.compared())]
-    if found.differences():
-        parts += ["**Beside the paper.** " + found.differences()]
-    whole = tables.markdown(*tables.full_table(found.cells))
+    parts.append(tables.markdown(*tables.pivot(findings.cells)))
+    if findings.compared():
+        caption = "Paired, on the scenarios that both were run on, with a 95 % interval:"
+        parts += [caption, tables.markdown(PAIRED_HEADER, findings.compared())]
+    if findings.differences():
+        parts += ["**Beside the paper.** " + findings.differences()]
+    whole = tables.markdown(*tables.full_table(findings.cells))
     parts.append(f"<details><summary>All figures</summary>\n\n{whole}\n</details>")
-    made = "\n".join(f"* {line}" for line in [f"Made by {found.commands()}.", *found.made_with()])
-    parts += [found.failures(), made]
+    origin = "\n".join(
+        f"* {line}" for line in [f"Made by {findings.commands()}.", *findings.made_with()]
+    )
+    parts += [findings.failures(), origin]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
-def _page(found: Findings, whole: Table, pictures: Pictures) -> str:
+def _page(findings: Findings, whole: Table, pictures: Pictures) -> str:
     """One file with everything in it: no network, no other files."""
-    study = found.study
+    study = findings.study
     title = html.escape(study.title or study.name)
     figures = "".join(
         f'<figure><img alt="{html.escape(caption)}" '
         f'src="data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"></figure>'
         for caption, path in pictures
     )
-    told = [study.about.strip(), found.differences(), found.failures()]
-    prose = "".join(f"<p>{html.escape(text)}</p>" for text in told if text)
+    paragraphs = [study.about.strip(), findings.differences(), findings.failures()]
+    prose = "".join(f"<p>{html.escape(text)}</p>" for text in paragraphs if text)
     compared = ""
-    if found.compared():
+    if findings.compared():
         compared = "<h2>Paired differences, with 95 % intervals</h2>"
-        compared += _html_table(PAIRED_HEADER, found.compared())
-    made = [f"Made by {found.commands()}: {found.extent()}", READING, *found.made_with()]
-    footer = "".join(f"<p>{html.escape(text)}</p>" for text in made)
+        compared += _html_table(PAIRED_HEADER, findings.compared())
+    origin = [f"Made by {findings.commands()}: {findings.extent()}", READING, *findings.made_with()]
+    footer = "".join(f"<p>{html.escape(text)}</p>" for text in origin)
     return (
         "<!doctype html>\n"
         f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'

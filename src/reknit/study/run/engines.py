@@ -90,8 +90,8 @@ def _on_ray(
                 log_to_driver=False,
             )
         except (ConnectionError, RuntimeError, ValueError) as error:
-            told = str(error).strip().splitlines()[0]
-            raise NoCluster(f"Ray at {address or 'this machine'}: {told}") from error
+            reason = str(error).strip().splitlines()[0]
+            raise NoCluster(f"Ray at {address or 'this machine'}: {reason}") from error
     try:
         remote = ray.remote(num_cpus=1)(run_task)
         room = workers or int(ray.cluster_resources().get("CPU", 1))
@@ -126,8 +126,8 @@ def _check_reachable(address: str | None) -> None:
     except ValueError:
         raise NoCluster(f"Ray at {address}: allowed: auto, or host:port") from None
     except OSError as error:
-        told = error.strerror or str(error) or "no answer"
-        raise NoCluster(f"Ray at {address}: not reached within {REACH_S:g} s: {told}") from error
+        reason = error.strerror or str(error) or "no answer"
+        raise NoCluster(f"Ray at {address}: not reached within {REACH_S:g} s: {reason}") from error
 
 
 def _import(name: str, what: str, extra: str) -> Any:

@@ -17,13 +17,13 @@ _PACKAGES = (
 
 def versions() -> str:
     """reknit, Python and the packages that matter, those that are installed."""
-    told = [f"reknit {VERSION}", f"Python {platform.python_version()}"]
+    parts = [f"reknit {VERSION}", f"Python {platform.python_version()}"]
     for name in _PACKAGES:
         try:
-            told.append(f"{name} {version(name)}")
+            parts.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return ", ".join(told)
+    return ", ".join(parts)
 
 
 def machine() -> str:

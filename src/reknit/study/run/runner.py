@@ -14,8 +14,16 @@ from reknit.study.store import Store, checked_path
 
 @dataclass(frozen=True)
 class Summary:
-    """What a call did: runs in the study, done before, done now, how many of all failed, and
-    what the first of them said.
+    """What a call of `run_study` did.
+
+    Parameters
+    ----------
+    total
+        Runs of the study under the profile.
+    before, now
+        How many were done before, and by this call.
+    failed, first_failure
+        How many of all failed, and what the first of them said.
     """
 
     total: int

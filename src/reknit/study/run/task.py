@@ -84,9 +84,9 @@ class Task:
         for name in ("label", "planner", "parameters"):
             del given[name]
         # What is not set does not count: a new field leaves the keys of older studies alone.
-        told = {name: value for name, value in given.items() if value not in (None, {}, ())}
-        told["planner"] = resolved(self.planner, self.parameters)
-        text = json.dumps(told, sort_keys=True, default=list)
+        settled = {name: value for name, value in given.items() if value not in (None, {}, ())}
+        settled["planner"] = resolved(self.planner, self.parameters)
+        text = json.dumps(settled, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     @property
@@ -169,9 +169,9 @@ def run_task(task: Task) -> JsonDict:
 
 def failure(task: Task, error: Exception) -> JsonDict:
     """The row of a run that failed."""
-    told = f"{type(error).__name__}: {error}"
+    message = f"{type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error, limit=-3))
-    return {"key": task.key, "ok": False, "error": told + "\n" + trace}
+    return {"key": task.key, "ok": False, "error": message + "\n" + trace}
 
 
 def _arguments(task: Task) -> JsonDict:
@@ -221,7 +221,9 @@ def _repeated(task: Task) -> JsonDict:
         "flown_time_s": at_s,
         "charged_time_s": scenario.allowed_time_s if at_s is None else at_s,
         "path_length_m": sum(phase.metrics.path_length_m for phase in run.phases),
-        "min_separation_m": min((one for one in separations_m if one is not None), default=None),
+        "min_separation_m": min(
+            (closest_m for closest_m in separations_m if closest_m is not None), default=None
+        ),
         # These are of one phase alone.
         **dict.fromkeys(("planned_time_s", "step_time_s", "longest_path_m")),
         **figures_of(facts),

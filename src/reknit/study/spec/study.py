@@ -41,7 +41,24 @@ Place = tuple[int | str, ...]
 
 
 class Study(SpecPart):
-    """An experiment: planners x cases x repetitions, and how to report it."""
+    """An experiment: planners x cases x repetitions, and how to report it.
+
+    Parameters
+    ----------
+    name
+        Small letters, digits and hyphens.
+    title, about, differences
+        Prose of the report; ``differences`` may hold numbers from the runs, such as
+        ``{charged_time_s | ml-dagl | uavs=200}``.
+    seed
+        Of the first repetition; each further one counts up.
+    repetitions
+        Scenarios of each kind.
+    planner, case, view
+        Who is compared on what, and which figures show it.
+    profile
+        What "quick" and "paper" leave out.
+    """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
     title: str = ""
@@ -65,16 +82,18 @@ class Study(SpecPart):
         """Identifies what can be run: labels, titles and views do not count, nor which part of
         the runs a profile asks for.
         """
-        told = self.model_dump(
+        asked = self.model_dump(
             mode="json", include={"name", "seed", "planner", "case"}, exclude_defaults=True
         )
-        for planner in told["planner"]:
+        for planner in asked["planner"]:
             planner.pop("label", None)
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
     def tasks(self, profile: str = "paper") -> list[Task]:
-        """Every run of the study under a profile, in a fixed order: repetition by repetition,
-        so that an early look at the results has some of everything.
+        """Every run of the study under a profile, "quick" or "paper".
+
+        Their order is fixed: repetition by repetition, so that an early look at the results has
+        some of everything.
         """
         if profile not in PROFILES:
             raise UnknownName("profile", profile, PROFILES)
@@ -190,7 +209,20 @@ class Study(SpecPart):
 
 
 def load_study(name: str | Path) -> Study:
-    """A built-in study by its name, or the study of a .toml file."""
+    """A built-in study by its name, or the study of a .toml file.
+
+    Parameters
+    ----------
+    name
+        One of the built-in studies, or a path that ends in ``.toml``.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such study.
+    UnreadableFile
+        If the file is missing or wrong; names the line, the value and what is allowed.
+    """
     path = Path(name)
     if path.suffix != ".toml":
         known = built_in_studies()
@@ -211,8 +243,8 @@ def load_study(name: str | Path) -> Study:
     study._folder = path.parent
     fault = study.fault()
     if fault is not None:
-        told, where = fault
-        raise UnreadableFile(f"{path}: line {line_of(text, where)}: {told}") from told
+        fault_error, where = fault
+        raise UnreadableFile(f"{path}: line {line_of(text, where)}: {fault_error}") from fault_error
     if Path(name).suffix == ".toml":
         study._called = path.name
     return study

@@ -14,7 +14,7 @@ def line_of(text: str, where: tuple[int | str, ...]) -> int:
     `where` is a path such as ("planner", 1, "name"); what it says beyond the keys of the text
     (the item of a list, say) does not matter. Line 1 if nothing of it is there.
     """
-    found, depth = 1, 0
+    best, depth = 1, 0
     counts: dict[tuple[str, ...], int] = {}
     section: tuple[int | str, ...] = ()
     for number, line in enumerate(text.splitlines(), start=1):
@@ -33,5 +33,5 @@ def line_of(text: str, where: tuple[int | str, ...]) -> int:
         # A list of tables as a whole begins with the first of them.
         shared = min(len(here), len(where))
         if shared > depth and where[:shared] == here[:shared]:
-            found, depth = number, shared
-    return found
+            best, depth = number, shared
+    return best
