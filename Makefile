@@ -36,6 +36,7 @@ lint: $(READY)   ## style, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	bash tests/check_page
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff check --fix .

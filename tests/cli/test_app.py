@@ -80,6 +80,7 @@ def test_recover_writes_everything(
         "metrics.json",
         "recovery.png",
         "recovery.gif",
+        "index.html",
     }
     scenario = reknit.load_scenario(out / "scenario.json")
     reknit.Plan.load(out / "plan.json").verify(scenario)

@@ -78,6 +78,7 @@ def save_run(
     run: Run, folder: Path, *, animate: bool = True, progress: Progress = silent
 ) -> list[Path]:
     """Write everything about one run; returns the files in the order they were written."""
+    from reknit.serve.studio import write_player
     from reknit.viz.animation import save_animation
     from reknit.viz.picture import recovery_figure, save_figure
 
@@ -96,6 +97,7 @@ def save_run(
     if animate:
         written.append(folder / "recovery.gif")
         save_animation(run.scenario, run.flight, written[-1], progress)
+    written.append(write_player(run, folder))
     return written
 
 

@@ -1,0 +1,113 @@
+/** N_s over time for several runs, the bound as a line that nobody crosses. */
+
+import { THEME } from "./draw.js";
+
+/** @import { Mode } from "./draw.js" */
+
+export const RUN_COLOURS = {
+  dark: ["#5aa9ff", "#e69f00", "#2ec4a0", "#e58ac0", "#ff7a45", "#b79bff"],
+  light: ["#2166ac", "#d98200", "#00876c", "#b5478f", "#c8430a", "#6a51a3"],
+};
+const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [1, 2]];
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {{width: number, height: number, end: number, time: number, bound: number | null,
+ *   lines: {name: string, times: number[], subnets: number[], at: number | null}[]}} chart
+ * @param {Mode} mode
+ */
+export function drawChart(ink, chart, mode) {
+  const theme = THEME[mode];
+  const { width, height } = chart;
+  ink.clearRect(0, 0, width, height);
+  ink.fillStyle = theme.ground;
+  ink.fillRect(0, 0, width, height);
+  const left = 44;
+  const right = width - 14;
+  const top = 18;
+  const bottom = height - 22;
+  const most = Math.max(2, ...chart.lines.map((line) => Math.max(...line.subnets)));
+  /** @param {number} t */
+  const px = (t) => left + ((right - left) * t) / Math.max(chart.end, 1e-9);
+  /** @param {number} n */
+  const py = (n) => bottom - ((bottom - top) * (n - 1)) / Math.max(1, most - 1);
+  ink.font = "11px system-ui, sans-serif";
+  ink.lineWidth = 1;
+  ink.strokeStyle = theme.grid;
+  ink.fillStyle = theme.quiet;
+  ink.textAlign = "right";
+  const step = niceStep(most, Math.max(1, Math.floor((bottom - top) / 22)));
+  for (let n = 1; n <= most; n = n === 1 && step > 1 ? step : n + step) {
+    ink.beginPath();
+    ink.moveTo(left, py(n));
+    ink.lineTo(right, py(n));
+    ink.stroke();
+    ink.fillText(String(n), left - 6, py(n) + 4);
+  }
+  ink.textAlign = "center";
+  const stride = niceStep(chart.end, 8);
+  for (let t = 0; t <= chart.end + 1e-9; t += stride) {
+    ink.fillText(`${Number(t.toFixed(6))}`, px(t), height - 7);
+  }
+  ink.textAlign = "left";
+  ink.fillText("sub-nets over time (s)", left, 12);
+  chart.lines.forEach((line, k) => {
+    ink.strokeStyle = RUN_COLOURS[mode][k % 6];
+    ink.lineWidth = 2;
+    ink.setLineDash(DASHES[k % 6]);
+    ink.beginPath();
+    line.times.forEach((t, f) => {
+      if (f > 0 && line.times[f - 1] >= chart.end) return;
+      if (t > chart.end) {
+        ink.lineTo(px(chart.end), py(line.subnets[f - 1]));
+        return;
+      }
+      if (f > 0) ink.lineTo(px(t), py(line.subnets[f - 1]));
+      else ink.moveTo(px(t), py(line.subnets[0]));
+      ink.lineTo(px(t), py(line.subnets[f]));
+    });
+    ink.stroke();
+    ink.setLineDash([]);
+    if (line.at !== null && line.at <= chart.end) {
+      ink.fillStyle = RUN_COLOURS[mode][k % 6];
+      ink.beginPath();
+      ink.arc(px(line.at), py(1), 4.5, 0, 2 * Math.PI);
+      ink.fill();
+    }
+  });
+  if (chart.bound !== null && chart.bound > 0) {
+    ink.strokeStyle = theme.proof;
+    ink.lineWidth = 1.5;
+    ink.setLineDash([5, 4]);
+    ink.beginPath();
+    ink.moveTo(px(chart.bound), top - 4);
+    ink.lineTo(px(chart.bound), bottom);
+    ink.stroke();
+    ink.setLineDash([]);
+    const onLeft = px(chart.bound) > width * 0.65;
+    const wide = 170;
+    const begin = px(chart.bound) + (onLeft ? -6 - wide : 6);
+    const level = (top + bottom) / 2;
+    ink.fillStyle = theme.ground;
+    ink.fillRect(begin, level - 11, wide, 16);
+    ink.fillStyle = theme.proof;
+    ink.textAlign = onLeft ? "right" : "left";
+    ink.fillText(`no plan arrives before ${chart.bound.toFixed(2)} s`, onLeft ? begin + wide : begin, level);
+  }
+  ink.strokeStyle = theme.text;
+  ink.lineWidth = 1;
+  ink.beginPath();
+  ink.moveTo(px(chart.time), top - 4);
+  ink.lineTo(px(chart.time), bottom + 4);
+  ink.stroke();
+}
+
+/**
+ * @param {number} span
+ * @param {number} parts
+ */
+function niceStep(span, parts) {
+  const rough = Math.max(span / Math.max(parts, 1), 1e-9);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].map((k) => k * power).find((x) => x >= rough) ?? rough;
+}

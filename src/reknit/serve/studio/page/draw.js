@@ -1,0 +1,288 @@
+/** Draws a swarm on a canvas, or on anything that has a canvas's few methods used here. */
+
+import { networkOf } from "./network.js";
+
+/** @import { Camera } from "./camera.js" */
+/** @import { Network } from "./network.js" */
+
+/**
+ * @typedef {{points: Float64Array, dim: number, range: number, network: Network,
+ *   lost: Float64Array, trails: Float64Array[] | null, before: Set<number> | null,
+ *   moved: Uint8Array | null, anchors: Set<number>}} Picture
+ */
+
+/** Okabe and Ito's colours, which colour-blind readers can tell apart; the first is the largest. */
+export const SUBNET_COLOURS = {
+  dark: ["#5aa9ff", "#e69f00", "#2ec4a0", "#e58ac0", "#f0e442", "#ff7a45", "#b79bff", "#c9d1d9"],
+  light: ["#2166ac", "#d98200", "#00876c", "#b5478f", "#8a7a00", "#c8430a", "#6a51a3", "#4d5560"],
+};
+
+export const THEME = {
+  dark: {
+    ground: "#10151c", lost: "#6b7684", text: "#e6edf3", quiet: "#8b98a8", grid: "#1c242e",
+    trail: "#e69f00", made: "#f4f7fa", proof: "#ff5fa2", rim: "#10151c",
+  },
+  light: {
+    ground: "#ffffff", lost: "#9aa4b0", text: "#17202a", quiet: "#5b6672", grid: "#eef1f4",
+    trail: "#d98200", made: "#17202a", proof: "#c2185b", rim: "#ffffff",
+  },
+};
+
+/** @typedef {"dark" | "light"} Mode */
+
+/**
+ * One number for an unordered pair.
+ * @param {number} i
+ * @param {number} j
+ */
+export function pairKey(i, j) {
+  return i < j ? i * 67108864 + j : j * 67108864 + i;
+}
+
+/** @param {Int32Array} links */
+export function linkSet(links) {
+  /** @type {Set<number>} */
+  const keys = new Set();
+  for (let k = 0; k < links.length; k += 2) keys.add(pairKey(links[k], links[k + 1]));
+  return keys;
+}
+
+/**
+ * Screen positions of points: x, y, x, y, ...
+ * @param {Camera} camera
+ * @param {Float64Array} points
+ * @param {number} dim
+ */
+export function projectAll(camera, points, dim) {
+  const count = points.length / dim;
+  const screen = new Float32Array(count * 2);
+  for (let i = 0; i < count; i++) {
+    const at = camera.project(points[i * dim], points[i * dim + 1], dim === 3 ? points[i * 3 + 2] : 0);
+    screen[i * 2] = at[0];
+    screen[i * 2 + 1] = at[1];
+  }
+  return screen;
+}
+
+/**
+ * Radius of a UAV's mark: neither drowns a small swarm nor smears a large one.
+ * @param {Camera} camera
+ * @param {number} count
+ */
+export function markRadius(camera, count) {
+  const area = camera.width * camera.height;
+  const roomy = 0.16 * Math.sqrt(area / Math.max(count, 1));
+  return Math.min(7, Math.max(1.1, roomy)) * Math.min(2, Math.max(1, Math.sqrt(camera.scale / camera.fitted)));
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {Picture} picture
+ * @param {Mode} mode
+ */
+export function drawSwarm(ink, camera, picture, mode) {
+  const colours = SUBNET_COLOURS[mode];
+  const theme = THEME[mode];
+  const { points, dim, network } = picture;
+  const screen = projectAll(camera, points, dim);
+  const total = points.length / dim + picture.lost.length / dim;
+  const radius = markRadius(camera, total);
+  ink.clearRect(0, 0, camera.width, camera.height);
+  ink.fillStyle = theme.ground;
+  ink.fillRect(0, 0, camera.width, camera.height);
+  drawGrid(ink, camera, theme);
+  drawLost(ink, camera, picture, theme, radius);
+  drawTrails(ink, camera, picture, theme);
+  drawLinks(ink, picture, screen, colours, theme, radius);
+  drawUavs(ink, camera, picture, screen, colours, theme, radius);
+  return network;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {{grid: string, quiet: string}} theme
+ */
+function drawGrid(ink, camera, theme) {
+  if (camera.dim === 3) return;
+  const rough = 110 / camera.scale;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((k) => k * power).find((x) => x >= rough) ?? rough;
+  const [left, top] = camera.unproject(0, 0);
+  const [right, bottom] = camera.unproject(camera.width, camera.height);
+  ink.strokeStyle = theme.grid;
+  ink.lineWidth = 1;
+  ink.beginPath();
+  for (let x = Math.ceil(left / step) * step; x <= right; x += step) {
+    const sx = Math.round(camera.project(x, 0, 0)[0]) + 0.5;
+    ink.moveTo(sx, 0);
+    ink.lineTo(sx, camera.height);
+  }
+  for (let y = Math.ceil(bottom / step) * step; y <= top; y += step) {
+    const sy = Math.round(camera.project(0, y, 0)[1]) + 0.5;
+    ink.moveTo(0, sy);
+    ink.lineTo(camera.width, sy);
+  }
+  ink.stroke();
+  const length = step * camera.scale;
+  ink.fillStyle = theme.quiet;
+  ink.strokeStyle = theme.quiet;
+  ink.beginPath();
+  ink.moveTo(12, camera.height - 12);
+  ink.lineTo(12 + length, camera.height - 12);
+  ink.stroke();
+  ink.font = "11px system-ui, sans-serif";
+  ink.textAlign = "left";
+  ink.fillText(step >= 1000 ? `${step / 1000} km` : `${step} m`, 14, camera.height - 17);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {Picture} picture
+ * @param {{lost: string}} theme
+ * @param {number} radius
+ */
+function drawLost(ink, camera, picture, theme, radius) {
+  const screen = projectAll(camera, picture.lost, picture.dim);
+  const arm = Math.max(1, radius * 0.75);
+  ink.strokeStyle = theme.lost;
+  ink.globalAlpha = 0.8;
+  ink.lineWidth = Math.max(0.8, radius * 0.3);
+  ink.beginPath();
+  for (let k = 0; k < screen.length; k += 2) {
+    ink.moveTo(screen[k] - arm, screen[k + 1] - arm);
+    ink.lineTo(screen[k] + arm, screen[k + 1] + arm);
+    ink.moveTo(screen[k] - arm, screen[k + 1] + arm);
+    ink.lineTo(screen[k] + arm, screen[k + 1] - arm);
+  }
+  ink.stroke();
+  ink.globalAlpha = 1;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {Picture} picture
+ * @param {{trail: string}} theme
+ */
+function drawTrails(ink, camera, picture, theme) {
+  if (!picture.trails || picture.trails.length < 2) return;
+  const frames = picture.trails.map((points) => projectAll(camera, points, picture.dim));
+  ink.strokeStyle = theme.trail;
+  ink.globalAlpha = 0.75;
+  ink.lineWidth = 1.4;
+  ink.beginPath();
+  const count = frames[0].length / 2;
+  for (let i = 0; i < count; i++) {
+    if (picture.moved && !picture.moved[i]) continue;
+    ink.moveTo(frames[0][i * 2], frames[0][i * 2 + 1]);
+    for (const frame of frames) ink.lineTo(frame[i * 2], frame[i * 2 + 1]);
+  }
+  ink.stroke();
+  ink.globalAlpha = 1;
+}
+
+/**
+ * Links in the colour of their sub-net; those that did not exist at the damage stand out.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Picture} picture
+ * @param {Float32Array} screen
+ * @param {string[]} colours
+ * @param {{made: string}} theme
+ * @param {number} radius
+ */
+function drawLinks(ink, picture, screen, colours, theme, radius) {
+  const { links, label } = picture.network;
+  const dense = links.length / 2;
+  /** @type {number[][]} */
+  const groups = colours.map(() => []);
+  /** @type {number[]} */
+  const fresh = [];
+  for (let k = 0; k < links.length; k += 2) {
+    const i = links[k];
+    const j = links[k + 1];
+    if (picture.before && !picture.before.has(pairKey(i, j))) fresh.push(i, j);
+    else groups[label[i] === 0 ? 0 : 1 + ((label[i] - 1) % (colours.length - 1))].push(i, j);
+  }
+  ink.lineWidth = Math.min(1.4, Math.max(0.5, radius * 0.3));
+  ink.globalAlpha = Math.min(0.55, Math.max(0.12, 700 / (dense + 1)));
+  groups.forEach((pairs, colour) => stroke(ink, pairs, screen, colours[colour]));
+  ink.globalAlpha = 0.95;
+  ink.lineWidth = 1.6;
+  stroke(ink, fresh, screen, theme.made);
+  ink.globalAlpha = 1;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {number[]} pairs
+ * @param {Float32Array} screen
+ * @param {string} colour
+ */
+function stroke(ink, pairs, screen, colour) {
+  if (!pairs.length) return;
+  ink.strokeStyle = colour;
+  ink.beginPath();
+  for (let k = 0; k < pairs.length; k += 2) {
+    ink.moveTo(screen[pairs[k] * 2], screen[pairs[k] * 2 + 1]);
+    ink.lineTo(screen[pairs[k + 1] * 2], screen[pairs[k + 1] * 2 + 1]);
+  }
+  ink.stroke();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {Picture} picture
+ * @param {Float32Array} screen
+ * @param {string[]} colours
+ * @param {{rim: string, text: string}} theme
+ * @param {number} radius
+ */
+function drawUavs(ink, camera, picture, screen, colours, theme, radius) {
+  const { label } = picture.network;
+  const count = label.length;
+  const square = radius < 1.6;
+  for (let colour = 0; colour < colours.length; colour++) {
+    ink.fillStyle = colours[colour];
+    ink.strokeStyle = theme.rim;
+    ink.lineWidth = Math.min(1, radius * 0.25);
+    ink.beginPath();
+    for (let i = 0; i < count; i++) {
+      const own = label[i] === 0 ? 0 : 1 + ((label[i] - 1) % (colours.length - 1));
+      if (own !== colour) continue;
+      const x = screen[i * 2];
+      const y = screen[i * 2 + 1];
+      if (x < -9 || y < -9 || x > camera.width + 9 || y > camera.height + 9) continue;
+      // Far away a UAV is a dot of two pixels, and a square is as good and much faster.
+      if (square) {
+        ink.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+      } else {
+        ink.moveTo(x + radius, y);
+        ink.arc(x, y, radius, 0, 2 * Math.PI);
+      }
+    }
+    ink.fill();
+    if (!square) ink.stroke();
+  }
+  ink.strokeStyle = theme.text;
+  ink.lineWidth = 1.5;
+  for (const i of picture.anchors) {
+    const r = radius + 3;
+    ink.strokeRect(screen[i * 2] - r, screen[i * 2 + 1] - r, 2 * r, 2 * r);
+  }
+}
+
+/**
+ * @param {Float64Array} points
+ * @param {number} dim
+ * @param {number} range
+ * @param {Float64Array} lost
+ * @returns {Picture}
+ */
+export function pictureOf(points, dim, range, lost) {
+  const network = networkOf(points, dim, range);
+  return { points, dim, range, network, lost, trails: null, before: null, moved: null, anchors: new Set() };
+}

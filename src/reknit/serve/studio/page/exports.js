@@ -1,0 +1,243 @@
+/** What can be taken away: pictures, a film, files, and the commands that do the same. */
+
+import { drawChart } from "./chart.js";
+import { currentMode } from "./dom.js";
+import { THEME, drawSwarm } from "./draw.js";
+
+/** @import { Stage } from "./stage.js" */
+/** @import { Scenario } from "./types.js" */
+
+const TITLE = 26;
+
+/**
+ * The canvas methods that the drawings use, writing SVG instead.
+ */
+class SvgInk {
+  constructor() {
+    /** @type {string[]} */
+    this.parts = [];
+    this.path = "";
+    this.fillStyle = "#000";
+    this.strokeStyle = "#000";
+    this.lineWidth = 1;
+    this.globalAlpha = 1;
+    this.font = "";
+    this.textAlign = "left";
+    this.dash = "";
+  }
+  clearRect() {}
+  beginPath() {
+    this.path = "";
+  }
+  closePath() {
+    this.path += "Z";
+  }
+  /** @param {number} x @param {number} y */
+  moveTo(x, y) {
+    this.path += `M${x.toFixed(2)} ${y.toFixed(2)}`;
+  }
+  /** @param {number} x @param {number} y */
+  lineTo(x, y) {
+    this.path += `L${x.toFixed(2)} ${y.toFixed(2)}`;
+  }
+  /** @param {number} x @param {number} y @param {number} r */
+  arc(x, y, r) {
+    const d = (2 * r).toFixed(2);
+    const s = r.toFixed(2);
+    this.path += `M${(x - r).toFixed(2)} ${y.toFixed(2)}a${s} ${s} 0 1 0 ${d} 0a${s} ${s} 0 1 0 -${d} 0`;
+  }
+  /** @param {number} x @param {number} y @param {number} w @param {number} h */
+  rect(x, y, w, h) {
+    this.path += `M${x.toFixed(2)} ${y.toFixed(2)}h${w.toFixed(2)}v${h.toFixed(2)}h${(-w).toFixed(2)}Z`;
+  }
+  /** @param {number} x @param {number} y @param {number} w @param {number} h */
+  fillRect(x, y, w, h) {
+    this.parts.push(`<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${this.fillStyle}"/>`);
+  }
+  /** @param {number} x @param {number} y @param {number} w @param {number} h */
+  strokeRect(x, y, w, h) {
+    this.beginPath();
+    this.rect(x, y, w, h);
+    this.stroke();
+  }
+  fill() {
+    if (this.path) this.parts.push(`<path d="${this.path}" fill="${this.fillStyle}" opacity="${this.globalAlpha}"/>`);
+  }
+  stroke() {
+    if (!this.path) return;
+    const dash = this.dash ? ` stroke-dasharray="${this.dash}"` : "";
+    this.parts.push(`<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}" opacity="${this.globalAlpha}"${dash}/>`);
+  }
+  /** @param {number[]} dash */
+  setLineDash(dash) {
+    this.dash = dash.join(" ");
+  }
+  /** @param {string} text @param {number} x @param {number} y */
+  fillText(text, x, y) {
+    const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign] ?? "start";
+    const clean = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+    this.parts.push(`<text x="${x}" y="${y}" fill="${this.fillStyle}" text-anchor="${anchor}" font-family="system-ui, sans-serif" font-size="12">${clean}</text>`);
+  }
+  /** @param {number} x @param {number} y */
+  translate(x, y) {
+    this.parts.push(`<g transform="translate(${x} ${y})">`);
+  }
+  endGroup() {
+    this.parts.push("</g>");
+  }
+}
+
+/**
+ * Where everything of the view stands in one picture.
+ * @param {Stage} stage
+ */
+function layout(stage) {
+  const { width, height } = stage.camera;
+  const count = stage.panels.length;
+  const columns = count <= 1 ? 1 : count <= 4 ? 2 : 3;
+  const rows = Math.ceil(count / columns);
+  const chart = stage.timeline.hidden ? 0 : 150;
+  return { width, height, columns, rows, chart, total: { width: columns * width, height: rows * (height + TITLE) + chart } };
+}
+
+/**
+ * Draw the whole view.
+ * @param {Stage} stage
+ * @param {CanvasRenderingContext2D} ink
+ * @param {(x: number, y: number) => () => void} enter Begin a part at this place; returns how to end it.
+ */
+function compose(stage, ink, enter) {
+  const mode = currentMode();
+  const place = layout(stage);
+  ink.fillStyle = THEME[mode].ground;
+  ink.fillRect(0, 0, place.total.width, place.total.height);
+  stage.panels.forEach((panel, k) => {
+    const picture = stage.pictureNow(panel);
+    if (!picture) return;
+    const x = (k % place.columns) * place.width;
+    const y = Math.floor(k / place.columns) * (place.height + TITLE);
+    const leaveTitle = enter(x, y);
+    ink.fillStyle = THEME[mode].text;
+    ink.font = "600 13px system-ui, sans-serif";
+    ink.textAlign = "left";
+    const at = panel.run?.recovery?.flight.reconnected_at_s;
+    const result = panel.run ? (at === null || at === undefined ? ": not reconnected" : `: whole after ${at.toFixed(2)} s`) : "";
+    ink.fillText(`${panel.run?.planner ?? "the damaged swarm"}${result}`, 12, 17);
+    leaveTitle();
+    const leave = enter(x, y + TITLE);
+    drawSwarm(ink, stage.camera, picture, mode);
+    if (!panel.run) stage.overlay?.(ink, panel);
+    leave();
+  });
+  if (place.chart) {
+    const leave = enter(0, place.total.height - place.chart);
+    drawChart(ink, stage.chartData(place.total.width, place.chart), mode);
+    leave();
+  }
+  return place.total;
+}
+
+/**
+ * @param {Stage} stage
+ * @param {number} ratio
+ */
+export function viewCanvas(stage, ratio = 2) {
+  const { total } = layout(stage);
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(total.width * ratio);
+  canvas.height = Math.round(total.height * ratio);
+  paintView(stage, canvas, ratio);
+  return canvas;
+}
+
+/**
+ * @param {Stage} stage
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} ratio
+ */
+function paintView(stage, canvas, ratio) {
+  const ink = canvas.getContext("2d");
+  if (!ink) throw new Error("this browser draws no canvas");
+  ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+  compose(stage, ink, (x, y) => {
+    ink.save();
+    ink.translate(x, y);
+    return () => ink.restore();
+  });
+}
+
+/**
+ * @param {Stage} stage
+ * @returns {Promise<Blob>}
+ */
+export function viewPng(stage) {
+  return new Promise((resolve, reject) =>
+    viewCanvas(stage).toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be made")))),
+  );
+}
+
+/**
+ * @param {Stage} stage
+ * @returns {Blob}
+ */
+export function viewSvg(stage) {
+  const ink = new SvgInk();
+  const total = compose(stage, /** @type {any} */ (ink), (x, y) => {
+    ink.translate(x, y);
+    return () => ink.endGroup();
+  });
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${total.width} ${total.height}" width="${total.width}" height="${total.height}">`;
+  return new Blob([head, ...ink.parts, "</svg>"], { type: "image/svg+xml" });
+}
+
+/**
+ * The flight from its beginning to its end, as a film.
+ * @param {Stage} stage
+ * @returns {Promise<Blob>}
+ */
+export async function viewFilm(stage) {
+  const canvas = viewCanvas(stage, 1);
+  const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: "video/webm" });
+  /** @type {Blob[]} */
+  const parts = [];
+  recorder.addEventListener("dataavailable", (event) => parts.push(event.data));
+  const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve));
+  recorder.start();
+  const seconds = Math.min(20, Math.max(2, stage.end / stage.speed));
+  const began = performance.now();
+  for (let share = 0; share < 1; ) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    share = Math.min(1, (performance.now() - began) / 1000 / seconds);
+    stage.setTime(share * stage.end);
+    paintView(stage, canvas, 1);
+  }
+  recorder.stop();
+  await stopped;
+  return new Blob(parts, { type: "video/webm" });
+}
+
+/**
+ * @param {Scenario} scenario
+ * @param {string[]} planners
+ * @param {number} seed
+ * @param {Object<string, any> | null} origin The request that generated the scenario, if it is untouched.
+ */
+export function commands(scenario, planners, seed, origin) {
+  const names = planners.length ? planners : ["certified"];
+  /** @param {any} value */
+  const literal = (value) => (value === true ? "True" : value === false ? "False" : JSON.stringify(value));
+  const made = origin
+    ? `reknit.generate(${Object.entries(origin).map(([name, value]) => `${name}=${literal(value)}`).join(", ")})`
+    : 'reknit.load_scenario("scenario.json")';
+  const python = [
+    "import reknit",
+    "",
+    `scenario = ${made}`,
+    `for planner in ${JSON.stringify(names)}:`,
+    `    run = reknit.recover(scenario, planner, seed=${seed})`,
+    "    print(planner, run.flight.reconnected_at_s)",
+    "",
+  ].join("\n");
+  const shell = `reknit compare scenario.json --planners ${names.join(",")} --seed ${seed} --out compare`;
+  return { python, shell };
+}

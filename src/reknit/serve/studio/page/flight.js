@@ -1,0 +1,78 @@
+/** Where everybody is at an instant of a flight. */
+
+import { findLinks } from "./network.js";
+import { linkSet, pictureOf } from "./draw.js";
+import { dimension, flat, survivorsOf } from "./scenario.js";
+
+/** @import { Picture } from "./draw.js" */
+/** @import { Scenario, Recovery } from "./types.js" */
+
+const TRAIL_FRAMES = 40;
+
+export class FlightView {
+  /**
+   * @param {Scenario} scenario
+   * @param {Recovery} recovery
+   */
+  constructor(scenario, recovery) {
+    this.dim = dimension(scenario);
+    this.range = scenario.radio_range_m;
+    this.recovery = recovery;
+    this.survivors = survivorsOf(scenario);
+    const flight = recovery.flight;
+    this.times = flight.times_s;
+    this.frames = flight.positions_m.map((rows) => flat(rows, this.dim));
+    this.lost = flat(scenario.destroyed.map((id) => scenario.positions_m[id]), this.dim);
+    this.before = linkSet(findLinks(this.frames[0], this.dim, this.range));
+    this.moved = Uint8Array.from(flight.path_lengths_m, (length) => (length > 0 ? 1 : 0));
+    const anchored = new Set(scenario.anchors ?? []);
+    this.anchors = new Set(this.survivors.flatMap((id, row) => (anchored.has(id) ? [row] : [])));
+  }
+
+  /** @returns {number} */
+  get end() {
+    return this.times[this.times.length - 1];
+  }
+
+  /**
+   * @param {number} time
+   * @returns {{frame: number, points: Float64Array}}
+   */
+  at(time) {
+    let frame = 0;
+    let high = this.times.length - 1;
+    while (frame < high) {
+      const middle = (frame + high + 1) >> 1;
+      if (this.times[middle] <= time) frame = middle;
+      else high = middle - 1;
+    }
+    if (frame === this.times.length - 1) return { frame, points: this.frames[frame] };
+    const a = this.frames[frame];
+    const b = this.frames[frame + 1];
+    const span = this.times[frame + 1] - this.times[frame];
+    const share = span > 0 ? (time - this.times[frame]) / span : 0;
+    if (share <= 0) return { frame, points: a };
+    const points = new Float64Array(a.length);
+    for (let k = 0; k < a.length; k++) points[k] = a[k] + (b[k] - a[k]) * share;
+    return { frame, points };
+  }
+
+  /**
+   * @param {number} time
+   * @returns {Picture}
+   */
+  picture(time) {
+    const { frame, points } = this.at(time);
+    const picture = pictureOf(points, this.dim, this.range, this.lost);
+    const stride = Math.max(1, Math.ceil(frame / TRAIL_FRAMES));
+    /** @type {Float64Array[]} */
+    const trails = [];
+    for (let f = 0; f <= frame; f += stride) trails.push(this.frames[f]);
+    trails.push(points);
+    picture.trails = trails;
+    picture.before = this.before;
+    picture.moved = this.moved;
+    picture.anchors = this.anchors;
+    return picture;
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * Shapes of the data that the page handles: the service's JSON as it is.
+ *
+ * @typedef {{positions_m: number[][], destroyed: number[], radio_range_m: number,
+ *   max_speed_mps: number | number[], names?: string[] | null, anchors?: number[],
+ *   [demand: string]: any}} Scenario
+ * @typedef {{times_s: number[], positions_m: number[][][], subnets: number[],
+ *   reconnected_at_s: number | null, path_lengths_m: number[]}} Flight
+ * @typedef {{links: number[][], forces: number[][]}} Clash
+ * @typedef {{bound_s: number, trial_s: number, cases: number[][], clashes: Clash[]}} Certificate
+ * @typedef {{status: string, recovery_time_s: number, lower_bound_s: number, gap: number | null,
+ *   targets_m: number[][], certificate: Certificate, details: Object<string, any>}} Plan
+ * @typedef {{planner: string, compute_s: number, plan: Plan | null, flight: Flight,
+ *   metrics: Object<string, any>}} Recovery
+ * @typedef {{planner: string, recovery: Recovery | null, problem: string | null,
+ *   fraction: number, message: string, history: {fraction: number, message: string}[],
+ *   abort: AbortController | null}} Run
+ */
+export {};

@@ -1,0 +1,125 @@
+/** Shows what proves a bound: links that clash, or a gap that somebody has to close. */
+
+import { currentMode } from "./dom.js";
+import { THEME } from "./draw.js";
+import { networkOf } from "./network.js";
+import { dimension, flat, nameOf, speedOf, survivorsOf } from "./scenario.js";
+
+/** @import { Camera } from "./camera.js" */
+/** @import { Certificate, Scenario } from "./types.js" */
+
+/** @typedef {{text: string, links: number[][], groups: Int32Array | null}} Proof */
+
+/**
+ * The steps of a proof, each with what to draw.
+ * @param {Scenario} scenario
+ * @param {Certificate} certificate
+ * @returns {Proof[]}
+ */
+export function explain(scenario, certificate) {
+  const bound = certificate.bound_s.toFixed(3);
+  const ids = survivorsOf(scenario);
+  /** @param {number} row */
+  const name = (row) => nameOf(scenario, ids[row]);
+  if (!certificate.cases.length) {
+    return [{ text: "Nothing has to move, or nothing is proved: the bound is 0 s.", links: [], groups: null }];
+  }
+  if (!certificate.clashes.length) {
+    const gap = widestGap(scenario, certificate.trial_s);
+    if (!gap) return [{ text: `No plan is faster than ${bound} s.`, links: [], groups: null }];
+    const text =
+      `No plan can be faster than ${bound} s, because somebody has to close this gap. In that time only pairs within ` +
+      `${gap.reach.toFixed(1)} m of each other can come into range, and those do not join the two sides: even the nearest ` +
+      `two across, UAV ${name(gap.pair[0])} and UAV ${name(gap.pair[1])}, are ${gap.length.toFixed(1)} m apart.`;
+    return [{ text, links: [gap.pair], groups: gap.groups }];
+  }
+  const questions = certificate.cases.filter((row) => row[0] >= 0).length;
+  return certificate.clashes.map((clash, k) => {
+    const ends = new Set(clash.links.flat());
+    const which = certificate.clashes.length > 1 ? `Clash ${k + 1} of ${certificate.clashes.length}: t` : "T";
+    const cases = questions ? ` The proof asks of ${questions} links whether a plan uses them, and every answer ends in a clash or a cut.` : "";
+    const text =
+      `${which}hese ${clash.links.length} links among ${ends.size} UAVs cannot all hold before ${bound} s: ` +
+      `pulling one pair together pulls another apart.${cases}`;
+    return { text, links: clash.links, groups: null };
+  });
+}
+
+/**
+ * The two sides that links reachable within a time leave apart, and the nearest pair across.
+ * @param {Scenario} scenario
+ * @param {number} trial
+ */
+function widestGap(scenario, trial) {
+  const dim = dimension(scenario);
+  const ids = survivorsOf(scenario);
+  const points = flat(ids.map((id) => scenario.positions_m[id]), dim);
+  const speeds = ids.map((id) => speedOf(scenario, id));
+  const fastest = Math.max(...speeds);
+  const range = scenario.radio_range_m * (1 - (scenario.link_margin ?? 0));
+  const reach = range + 2 * fastest * trial;
+  const { label, count } = networkOf(points, dim, reach);
+  if (count < 2) return null;
+  let length = Infinity;
+  let pair = [0, 0];
+  for (let i = 0; i < label.length; i++) {
+    for (let j = i + 1; j < label.length; j++) {
+      if (label[i] === label[j]) continue;
+      let square = 0;
+      for (let k = 0; k < dim; k++) square += (points[i * dim + k] - points[j * dim + k]) ** 2;
+      if (square < length * length) {
+        length = Math.sqrt(square);
+        pair = [i, j];
+      }
+    }
+  }
+  return { reach, length, pair, groups: label };
+}
+
+/**
+ * Draw one step of a proof over a map of the damaged swarm.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {Scenario} scenario
+ * @param {Proof} proof
+ */
+export function drawProof(ink, camera, scenario, proof) {
+  const colour = THEME[currentMode()].proof;
+  const ids = survivorsOf(scenario);
+  /** @param {number} row */
+  const at = (row) => {
+    const point = scenario.positions_m[ids[row]];
+    return camera.project(point[0], point[1], point[2] ?? 0);
+  };
+  if (proof.groups) {
+    ink.strokeStyle = colour;
+    ink.globalAlpha = 0.6;
+    ink.lineWidth = 1;
+    const own = proof.groups[proof.links[0]?.[0] ?? 0];
+    proof.groups.forEach((group, row) => {
+      if (group !== own) return;
+      const [x, y] = at(row);
+      ink.beginPath();
+      ink.arc(x, y, 8, 0, 2 * Math.PI);
+      ink.stroke();
+    });
+    ink.globalAlpha = 1;
+  }
+  ink.strokeStyle = colour;
+  ink.lineWidth = 3;
+  ink.setLineDash([7, 4]);
+  ink.beginPath();
+  for (const [i, j] of proof.links) {
+    ink.moveTo(...at(i));
+    ink.lineTo(...at(j));
+  }
+  ink.stroke();
+  ink.setLineDash([]);
+  ink.lineWidth = 2;
+  for (const row of new Set(proof.links.flat())) {
+    const [x, y] = at(row);
+    ink.beginPath();
+    ink.arc(x, y, 10, 0, 2 * Math.PI);
+    ink.stroke();
+  }
+}
