@@ -45,7 +45,7 @@ def _oracle(problem: Problem, links: IntArray, limit_s: float | None) -> float:
         goal = cvxpy.Variable()
         limits = [size <= problem.speeds * goal]
     program = cvxpy.Problem(cvxpy.Minimize(goal), near + limits)
-    program.solve(solver=cvxpy.CLARABEL)
+    program.solve(solver=cvxpy.SCS, eps_abs=1e-10, eps_rel=1e-10, max_iters=200_000)
     return float(program.value)
 
 

@@ -21,18 +21,18 @@ def _compare(seed: int, count: int, least: int, most: int) -> None:
         assert plan.lower_bound_s >= 0.999 * best_s
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_bound_is_above_the_optimum_and_no_plan_far_from_it(seed: int) -> None:
-    """On 2,000 swarms of 3 to 5 survivors the bound is at most the optimum, and the plan and the
+    """On 320 swarms of 3 to 5 survivors the bound is at most the optimum, and the plan and the
     planner's own bound are within 0.1 % of it.
     """
-    _compare(seed, 160, 3, 4)
-    _compare(100 + seed, 40, 5, 5)
+    _compare(seed, 60, 3, 4)
+    _compare(100 + seed, 20, 5, 5)
 
 
 def test_six_survivors() -> None:
-    """The same on two dozen swarms of six, with 1,296 trees each."""
-    _compare(7, 24, 6, 6)
+    """The same on eight swarms of six, with 1,296 trees each."""
+    _compare(7, 8, 6, 6)
 
 
 @pytest.mark.long
