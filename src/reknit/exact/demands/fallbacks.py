@@ -1,7 +1,10 @@
 """Plans that need no search, for when there is no time or nothing else is found.
 
-Without anchors and separation: the contraction (about the only anchor, if there is one). With
-several anchors that are linked to one another: everybody else flies into range of the nearest.
+Without separation and with at most one anchor: each UAV in turn, outwards along the EMST, flies
+just into range of the one before it. Slack in the links on the way takes up the displacement, so
+this is near twice the optimum where gaps are few. Where that is slower, or a 2-connected result
+is asked: the contraction (about the only anchor, if there is one). With several anchors that are
+linked to one another: everybody else flies into range of the nearest.
 With a separation: a lattice.
 """
 
@@ -10,29 +13,77 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.sparse.csgraph import breadth_first_order
 from scipy.spatial import cKDTree
 
 from reknit.base.geometry import enclosing_ball_centre
 from reknit.base.types import FloatArray
 from reknit.exact.demands.contraction import contract
 from reknit.exact.demands.redundant_links import redundant_range_m
+from reknit.exact.model.problem import Problem, is_spanning
 from reknit.network.emst import longest_edge_m
+from reknit.network.links import adjacency, lengths
 from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
 
 _HAIR = 1.0 - 1e-12
+
+_MANY = 5_000
+"""With more survivors than this there is no time for a second kind of plan."""
 
 
 def fallback_targets(scenario: Scenario) -> FloatArray | None:
     """Targets that meet the demands, the first kind that does; None if none does."""
     start = scenario.survivor_positions
     anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
+    if scenario.connectivity == 1 and scenario.min_separation_m == 0.0 and len(anchored) < 2:
+        pulled = _pulled(scenario)
+        if len(start) > _MANY and pulled is not None:
+            return pulled
+        contracted = _contracted(scenario, start)
+        if pulled is not None and _time_s(scenario, pulled) <= _time_s(scenario, contracted):
+            return pulled
     kinds = (_contracted, _lattice) if len(anchored) < 2 else (_gathered,)
     for kind in kinds:
         targets = kind(scenario, start)
         if not unmet_demands(scenario, targets):
             return targets
     return None
+
+
+def _pulled(scenario: Scenario) -> FloatArray | None:
+    """Outwards along the EMST, everybody flies just into range of the one before; the anchor, or
+    the one nearest to the middle, stays. None if rounding breaks a link.
+
+    ``x_c = x_b + min(1, d / |p_c - x_b|) (p_c - x_b)`` for the one before, b, and the next, c.
+    """
+    problem = Problem.of(scenario)
+    start, tree = problem.start, problem.first_tree
+    if not is_spanning(tree, len(start)):
+        return None
+    fixed = np.flatnonzero(problem.speeds == 0.0)
+    middle = ((start - start.mean(axis=0)) ** 2).sum(axis=1)
+    root = int(fixed[0]) if len(fixed) else int(middle.argmin())
+    order, before = breadth_first_order(adjacency(tree, len(start)), root, directed=False)
+    depth = [0] * len(start)
+    for node, previous in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
+        depth[node] = depth[previous] + 1
+    ring = np.asarray(depth)[order]
+    reach_m = problem.range_m * _HAIR
+    targets = start.copy()
+    for nodes in np.split(order, np.flatnonzero(np.diff(ring)) + 1)[1:]:
+        held = targets[before[nodes]]
+        apart = start[nodes] - held
+        length_m = np.sqrt((apart**2).sum(axis=1))
+        factor = reach_m / np.maximum(length_m, reach_m)
+        pulled = held + factor[:, None] * apart
+        targets[nodes] = np.where((length_m > problem.range_m)[:, None], pulled, start[nodes])
+    return targets if (lengths(targets, tree) <= problem.range_m).all() else None
+
+
+def _time_s(scenario: Scenario, targets: FloatArray) -> float:
+    flown_m = np.sqrt(((targets - scenario.survivor_positions) ** 2).sum(axis=1))
+    return float((flown_m / scenario.max_speed_mps[scenario.survivors]).max())
 
 
 def _contracted(scenario: Scenario, start: FloatArray) -> FloatArray:

@@ -31,6 +31,9 @@ _USABLE = ("Solved", "AlmostSolved", "InsufficientProgress")
 """Ends of the solver whose point is worth looking at; nothing is believed without a check."""
 
 
+_BATCH = 300
+"""Links of small pieces that are solved in one program."""
+
 _MOST_KNOWN = 20_000
 """Solutions that are kept, so that a long search does not fill the memory."""
 
@@ -110,24 +113,47 @@ class Cones:
         limit_s
             A solution that takes longer need not be known any better than that.
         """
-        still = None
-        if movable is not None and not movable[pairs].all():
-            still = ~movable[pairs]
-        key = pairs.tobytes() + (still.tobytes() if still is not None else b"")
+        key = _key(pairs, movable)
         known = self._known.get(key)
         if known is not None and (known.is_whole or known.time_s >= limit_s):
             return known, False
-        problem = self.problem
-        if still is not None and movable is not None:
-            speeds = np.where(movable, problem.speeds, 0.0)
-            problem = Problem(problem.start, speeds, problem.range_m)
-        solution = solve(problem, pairs, limit_s, self.is_over)
+        solution = solve(self._held_still(movable), pairs, limit_s, self.is_over)
+        self._keep(key, solution, limit_s)
+        return solution, True
+
+    def solve_all(self, pieces: list[IntArray], movable: BoolArray) -> list[Solution]:
+        """The solutions of many pieces; those not known are computed in batches."""
+        keys = [_key(piece, movable) for piece in pieces]
+        new = [row for row, key in enumerate(keys) if key not in self._known]
+        local = self._held_still(movable)
+        solutions = dict(
+            zip(new, _solve_batches(local, [pieces[row] for row in new], self.is_over), strict=True)
+        )
+        for row, solution in solutions.items():
+            self._keep(keys[row], solution, np.inf)
+        return [solutions.get(row) or self._known[key] for row, key in enumerate(keys)]
+
+    def _held_still(self, movable: BoolArray | None) -> Problem:
+        """The problem when only some may move."""
+        if movable is None or movable.all():
+            return self.problem
+        speeds = np.where(movable, self.problem.speeds, 0.0)
+        return Problem(self.problem.start, speeds, self.problem.range_m)
+
+    def _keep(self, key: bytes, solution: Solution, limit_s: float) -> None:
         self.solved += 1
         if solution.is_whole or solution.proved_s >= limit_s:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[key] = solution
-        return solution, True
+
+
+def _key(pairs: IntArray, movable: BoolArray | None) -> bytes:
+    """What a solution is known by: the links, and who of their ends may not move."""
+    still = b""
+    if movable is not None and not movable[pairs].all():
+        still = (~movable[pairs]).tobytes()
+    return pairs.tobytes() + still
 
 
 def solve(
@@ -153,11 +179,79 @@ def solve(
     return _solve(problem, pairs, nodes, index, speeds, delta, limit_s, is_over)
 
 
+def _solve_batches(
+    problem: Problem, pieces: list[IntArray], is_over: Callable[[], bool]
+) -> list[Solution]:
+    """The solutions of pieces that share no survivor who may move, some hundred links at once,
+    since a small cone program takes longer to set up than to solve.
+    """
+    solutions: list[Solution] = []
+    first = 0
+    while first < len(pieces):
+        last, links = first, 0
+        while last < len(pieces) and (last == first or links + len(pieces[last]) <= _BATCH):
+            links += len(pieces[last])
+            last += 1
+        batch = pieces[first:last]
+        solved = None
+        if len(batch) > 1:
+            solved = _solve_batch(problem, batch, is_over)
+        if solved is None:
+            solved = [solve(problem, piece, is_over=is_over) for piece in batch]
+        solutions += solved
+        first = last
+    return solutions
+
+
+def _solve_batch(
+    problem: Problem, pieces: list[IntArray], is_over: Callable[[], bool]
+) -> list[Solution] | None:
+    """The solutions of pieces in one program of blocks; None if the solver fails."""
+    pairs = np.concatenate(pieces)
+    nodes, index = np.unique(pairs, return_inverse=True)
+    index = index.reshape(pairs.shape)
+    owner = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
+    block = np.zeros(len(nodes), dtype=np.int64)
+    block[index[:, 0]] = owner
+    block[index[:, 1]] = owner
+    delta = problem.start[pairs[:, 0]] - problem.start[pairs[:, 1]]
+    speeds = problem.speeds[nodes]
+    top = float(speeds.max())
+    if top == 0.0:
+        return None
+    dim = delta.shape[1]
+    program = Program(index, speeds / top, delta / problem.range_m, block)
+    if len(np.unique(program.block)) < len(pieces):
+        return None  # a piece of which nobody may move has no time of its own
+    result = program.least_time(is_over=is_over)
+    if str(result.status) != "Solved":
+        return None
+    x = np.asarray(result.x)
+    forces = -np.asarray(result.z).reshape(-1, dim + 1)[len(program.movers) :, 1:]
+    shift = np.zeros((len(nodes), dim))
+    flown = len(program.movers) * dim
+    shift[program.movers] = x[:flown].reshape(-1, dim) * problem.range_m
+    times_s = x[flown:] * problem.range_m / top
+    solutions = []
+    start = 0
+    for piece, time_s in zip(pieces, times_s.tolist(), strict=True):
+        rows = slice(start, start + len(piece))
+        start += len(piece)
+        own = np.unique(index[rows])
+        proved_s = dual_time_s(problem, piece, forces[rows])
+        solutions.append(Solution(time_s, proved_s, nodes[own], shift[own], forces[rows]))
+    return solutions
+
+
 def least_movement(
-    problem: Problem, pairs: IntArray, time_s: float, closest_m: float
+    problem: Problem,
+    pairs: IntArray,
+    time_s: float,
+    closest_m: float,
+    is_over: Callable[[], bool] = never,
 ) -> tuple[IntArray, FloatArray]:
     """Survivors and displacements of least total length with all links at most `closest_m` and
-    every flight at most `time_s`; not finite where the solver fails.
+    every flight at most `time_s`; not finite where the solver fails or `is_over` ends it.
     """
     nodes, index = np.unique(pairs, return_inverse=True)
     index = index.reshape(pairs.shape)
@@ -165,7 +259,9 @@ def least_movement(
     speeds = problem.speeds[nodes]
     top = max(float(speeds.max()), 1e-300)
     cone = Program(index, speeds / top, delta)
-    result = cone.least_movement(time_s * top / problem.range_m, closest_m / problem.range_m)
+    result = cone.least_movement(
+        time_s * top / problem.range_m, closest_m / problem.range_m, is_over
+    )
     shift = np.zeros((len(nodes), delta.shape[1]))
     if str(result.status) not in _USABLE:
         return nodes, np.full_like(shift, np.nan)

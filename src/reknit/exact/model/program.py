@@ -35,12 +35,22 @@ def _settings() -> clarabel.DefaultSettings:
 class Program:
     """One cone program in units of the range and the top speed.
 
+    Several that have nothing to do with one another are solved at once as blocks, each with its
+    own t; `block` says for every node which one it belongs to.
+
     Variables: the displacement of every mover, then t (or one length per mover). Rows: a cone
     ``(v_i t, u_i)`` for every mover, then a cone ``(1, p_i - p_j + u_i - u_j)`` for every link.
     """
 
-    def __init__(self, index: IntArray, speeds: FloatArray, delta: FloatArray) -> None:
+    def __init__(
+        self,
+        index: IntArray,
+        speeds: FloatArray,
+        delta: FloatArray,
+        block: IntArray | None = None,
+    ) -> None:
         self.movers = np.flatnonzero(speeds > 0.0)
+        self.block = np.zeros_like(self.movers) if block is None else block[self.movers]
         self.speeds = speeds[self.movers]
         self.dim = delta.shape[1]
         self.links = len(delta)
@@ -72,19 +82,22 @@ class Program:
     def least_time(
         self, enough: float = np.inf, is_over: Callable[[], bool] = never
     ) -> clarabel.DefaultSolution:
-        """Minimise t; stop once the dual shows that it is more than `enough`, or at once when
-        `is_over` says so.
+        """Minimise t, or the sum of the blocks'.
+
+        Stops once the dual shows that it is more than `enough`, or when `is_over` says so.
         """
         count = len(self.movers)
         heads = np.arange(count) * (self.dim + 1)
         rows = np.concatenate([self._rows, heads])
-        columns = np.concatenate([self._columns, np.full(count, count * self.dim)])
+        columns = np.concatenate([self._columns, count * self.dim + self.block])
         values = np.concatenate([self._values, -self.speeds])
-        cost = np.zeros(count * self.dim + 1)
-        cost[-1] = 1.0
+        cost = np.zeros(count * self.dim + int(self.block.max(initial=0)) + 1)
+        cost[count * self.dim :] = 1.0
         return self._run(rows, columns, values, self.right, cost, [], enough, is_over)
 
-    def least_movement(self, limit: float, closest: float) -> clarabel.DefaultSolution:
+    def least_movement(
+        self, limit: float, closest: float, is_over: Callable[[], bool] = never
+    ) -> clarabel.DefaultSolution:
         """Minimise the sum of ``|u_i|`` with ``|u_i| <= v_i limit`` and links of at most `closest`.
 
         Variables: the displacements, then one length s_i per mover, ``|u_i| <= s_i <= v_i limit``.
@@ -100,7 +113,7 @@ class Program:
         cost = np.zeros(width)
         cost[count * self.dim :] = 1.0
         limits = [clarabel.NonnegativeConeT(count)]
-        return self._run(rows, columns, values, right, cost, limits)
+        return self._run(rows, columns, values, right, cost, limits, is_over=is_over)
 
     def _run(
         self,

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from reknit.base.context import never
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.cone import least_movement, solve
 from reknit.exact.model.problem import Problem
@@ -24,6 +25,12 @@ from reknit.network.links import lengths
 _MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 _FINE_MARGINS = (1e-15, 1e-13, 1e-11)
 """A single link has a formula, and so next to no rounding."""
+
+_DECIDING = 1e-3
+"""A piece whose least time is this near to the plan's decides it."""
+
+_FEW, _BATCH = 40, 300
+"""From so many pieces on they are solved in batches of so many links."""
 
 _LONGER = 1e-7
 _STILL = 1e-6
@@ -44,17 +51,48 @@ def exact_targets(
     speeds = np.where(tree.movable, problem.speeds, 0.0)
     local = Problem(problem.start, speeds, problem.range_m)
     targets = problem.start.copy()
-    for pairs, solution in zip(tree.pieces, tree.solutions, strict=True):
-        if solution.time_s > 0.0:
-            shift = _piece_targets(local, pairs, solution.time_s, tree.time_s, not is_over())
-            if shift is None:
-                return None
-            targets[solution.nodes] += shift
-            if is_over():
-                hasty = _hasty_targets(problem, tree)
-                if hasty is not None:
-                    return hasty
+    moving = [row for row, solution in enumerate(tree.solutions) if solution.time_s > 0.0]
+    shifts = _batched_shifts(local, tree, moving, is_over)
+    for row in moving:
+        pairs, solution = tree.pieces[row], tree.solutions[row]
+        shift = shifts.get(row)
+        if shift is None:
+            shift = _piece_targets(local, pairs, solution.time_s, tree.time_s, is_over)
+        if shift is None and is_over():
+            hasty = _hasty_targets(problem, tree)
+            if hasty is not None:
+                return hasty
+            shift = _piece_targets(local, pairs, solution.time_s, tree.time_s, never)
+        if shift is None:
+            return None
+        targets[solution.nodes] += shift
     return targets
+
+
+def _batched_shifts(
+    problem: Problem, tree: TreeSolution, rows: list[int], is_over: Callable[[], bool]
+) -> dict[int, FloatArray]:
+    """Displacements of least total movement of pieces with time to spare, many in one program;
+    those of pieces where rounding breaks a link are left out.
+    """
+    easy = [row for row in rows if tree.solutions[row].time_s < tree.time_s * (1.0 - _DECIDING)]
+    shifts: dict[int, FloatArray] = {}
+    if len(easy) < _FEW:
+        return shifts
+    sizes = np.cumsum([len(tree.pieces[row]) for row in easy])
+    for batch in np.split(np.asarray(easy), np.flatnonzero(np.diff(sizes // _BATCH)) + 1):
+        if is_over():
+            break
+        pairs = np.concatenate([tree.pieces[row] for row in batch.tolist()])
+        closest_m = problem.range_m * (1.0 - _MARGINS[0])
+        nodes, shift = least_movement(problem, pairs, tree.time_s, closest_m, is_over)
+        for row in batch.tolist():
+            own = tree.solutions[row].nodes
+            part = shift[np.searchsorted(nodes, own)]
+            exact = _exact(problem, tree.pieces[row], own, part)
+            if exact is not None:
+                shifts[row] = exact
+    return shifts
 
 
 def _hasty_targets(problem: Problem, tree: TreeSolution) -> FloatArray | None:
@@ -73,24 +111,34 @@ def _hasty_targets(problem: Problem, tree: TreeSolution) -> FloatArray | None:
 
 
 def _piece_targets(
-    problem: Problem, pairs: IntArray, least_s: float, time_s: float, save_movement: bool
+    problem: Problem,
+    pairs: IntArray,
+    least_s: float,
+    time_s: float,
+    is_over: Callable[[], bool],
 ) -> FloatArray | None:
+    """Displacements of one piece with exact links; None where rounding or the time prevents it."""
     nodes = np.unique(pairs)
-    if len(pairs) > 1 and save_movement:
+    if len(pairs) > 1:
         for margin in _MARGINS[:3]:
+            if is_over():
+                return None
             closest_m = problem.range_m * (1.0 - margin)
-            if least_s > time_s * (1.0 - 1e-3):  # this piece decides the time: leave it room
-                least_s = solve(Problem(problem.start, problem.speeds, closest_m), pairs).time_s
+            if least_s > time_s * (1.0 - _DECIDING):  # this piece decides the time: leave it room
+                tight = Problem(problem.start, problem.speeds, closest_m)
+                least_s = solve(tight, pairs, is_over=is_over).time_s
             limit_s = max(time_s, least_s) * (1.0 + _LONGER)
             if limit_s > time_s * (1.0 + 5.0 * _LONGER):
                 break  # the margin would cost more time than the movement saved is worth
-            shift = least_movement(problem, pairs, limit_s, closest_m)[1]
+            shift = least_movement(problem, pairs, limit_s, closest_m, is_over)[1]
             exact = _exact(problem, pairs, nodes, shift)
             if exact is not None:
                 return exact
     for margin in _MARGINS if len(pairs) > 1 else _FINE_MARGINS + _MARGINS:
+        if is_over():
+            return None
         tight = Problem(problem.start, problem.speeds, problem.range_m * (1.0 - margin))
-        exact = _exact(problem, pairs, nodes, solve(tight, pairs).shift)
+        exact = _exact(problem, pairs, nodes, solve(tight, pairs, is_over=is_over).shift)
         if exact is not None:
             return exact
     return None

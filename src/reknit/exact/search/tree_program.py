@@ -25,6 +25,9 @@ _AHEAD = 1.15
 """How far above a time the next guess is, so that few guesses are needed; any guess that is not
 exceeded gives the same optimum."""
 
+_ROUNDING = 1.0 + 3e-6
+"""A time may exceed a guess by this much and still count as the guess."""
+
 _HOPS = 4
 _MOST_HOPS = 64
 
@@ -79,10 +82,10 @@ def solve_tree(cones: Cones, links: IntArray, floor_s: float) -> TreeSolution:
         movable = _movable(links, np.where(gaps, hops, -1), problem.count)
         solved = _solve_pieces(cones, links, guess_s, movable)
         if cones.is_over():
-            if not solved.time_s <= guess_s:  # other links may break: not a plan yet
+            if not solved.time_s <= guess_s * _ROUNDING:  # other links may break: not a plan yet
                 solved = replace(solved, time_s=np.inf)
             return solved if best is None or solved.time_s < best.time_s else best
-        if solved.time_s > guess_s and np.isfinite(solved.time_s):
+        if solved.time_s > guess_s * _ROUNDING and np.isfinite(solved.time_s):
             guess_s = solved.time_s * _AHEAD
             continue
         if solved.time_s <= floor_s * (1.0 + 1e-9) or len(solved.pieces) == 0:
@@ -129,7 +132,10 @@ def _solve_pieces(
     cones: Cones, links: IntArray, guess_s: float, movable: BoolArray
 ) -> TreeSolution:
     pieces = _contested_pieces(cones.problem, links, guess_s, movable)
-    solutions = [cones.solve(piece, movable)[0] for piece in pieces]
+    if cones.problem.count > _LARGE:
+        solutions = cones.solve_all(pieces, movable)
+    else:
+        solutions = [cones.solve(piece, movable)[0] for piece in pieces]
     time_s = max((solution.time_s for solution in solutions), default=0.0)
     return TreeSolution(links, time_s, pieces, solutions, movable)
 
@@ -139,8 +145,8 @@ def _contested_pieces(
 ) -> list[IntArray]:
     """The links that flights of so long can break, by piece."""
     speeds = np.where(movable, problem.speeds, 0.0)
-    # A hair more than the guess, which targets may exceed by rounding.
-    give_m = (speeds[links[:, 0]] + speeds[links[:, 1]]) * guess_s * (1.0 + 1e-5)
+    # More than the guess, which times and targets may exceed by rounding.
+    give_m = (speeds[links[:, 0]] + speeds[links[:, 1]]) * guess_s * _ROUNDING**2
     contested = links[lengths(problem.start, links) > problem.range_m - give_m]
     return _split(contested, movable, problem.count)
 
