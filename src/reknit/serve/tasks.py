@@ -108,7 +108,14 @@ def comparison_task(body: bytes, call: Call) -> str:
         report(0.0, "planning")
         share_s = None if call.budget_s is None else call.budget_s / count
         try:
-            run = recover(scenario, name, seed=request.seed, budget_s=share_s, progress=report)
+            run = recover(
+                scenario,
+                name,
+                seed=request.seed,
+                budget_s=share_s,
+                progress=report,
+                cancel=call.cancel,
+            )
         except ReknitError as error:
             rows.append(ComparisonRow(planner=name, problem=problem_of(error)))
         else:

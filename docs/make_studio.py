@@ -1,0 +1,67 @@
+"""Makes the pictures of docs/studio.md from a real service in a real browser.
+
+Run: python docs/make_studio.py
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+PICTURES = Path(__file__).parent / "img"
+
+
+def main() -> None:
+    """Start the service, mend a swarm, take the pictures."""
+    command = [sys.executable, "-m", "reknit", "serve", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    if process.stdout is None:
+        raise RuntimeError("the service cannot be listened to")
+    try:
+        line = process.stdout.readline()
+        take(next(word for word in line.split() if word.startswith("http")))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def take(url: str) -> None:
+    """The two pictures."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        size = {"width": 1280, "height": 720}
+        page = browser.new_page(viewport=size, color_scheme="dark")  # type: ignore[arg-type]
+        page.goto(url)
+        _until(page, "Boolean(window.reknit?.scenario)")
+        page.click("#mend")
+        _until(page, "reknit.runs.length && reknit.runs.every((run) => run.recovery)")
+        page.evaluate("reknit.stage.playing = false")
+        page.evaluate("reknit.stage.setTime(reknit.stage.bound * 0.9)")
+        page.evaluate("document.querySelector('aside').scrollTo(0, 0)")
+        time.sleep(0.5)
+        page.screenshot(path=PICTURES / "studio.png")
+        page.evaluate(
+            "document.querySelectorAll('aside > details')"
+            ".forEach((part, number) => { part.open = number > 1; })"
+        )
+        page.click("#why-show")
+        page.mouse.move(5, 5)
+        time.sleep(0.5)
+        page.screenshot(path=PICTURES / "studio-why.png")
+        browser.close()
+
+
+def _until(page: Page, holds: str) -> None:
+    while not page.evaluate(holds):
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()
