@@ -23,7 +23,7 @@ import reknit
 from reknit.algorithms.learned.common.adam import Adam
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import judge
-from reknit.algorithms.learned.common.threads import SteadyThreads, keep_freed_memory
+from reknit.algorithms.learned.common.threads import keep_freed_memory
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
@@ -131,17 +131,7 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
         for name, begin, end in zip(spent, marks, marks[1:], strict=False):
             spent[name] += end - begin
 
-    def turn() -> Callable[[], None]:
-        """Iterations on one thread or all, as a plan chooses from its first ones."""
-        threads = SteadyThreads()
-
-        def step() -> None:
-            with threads.step():
-                iteration()
-
-        return step
-
-    timing, operation = turns(turn, TURNS * repeats)
+    timing, operation = turns(lambda: iteration, TURNS * repeats)
     lost = len(scenario.destroyed)
     flops = iteration_flops(Shape(scenario.dim), branches, scenario.uavs - lost, lost)
     ratios = Timing(

@@ -90,8 +90,11 @@ class Descent:
         track = _Track()
         stop = self._descend(scenario, fixed, track, context)
         candidates = [(targets, time_s, "no") for time_s, targets in track.connected]
-        if self.trimming and not context.is_over:
-            candidates = [(*trim(scenario, x, time_s), how) for x, time_s, how in candidates]
+        if self.trimming:
+            candidates = [
+                candidate if context.is_over else (*trim(scenario, *candidate[:2]), candidate[2])
+                for candidate in candidates
+            ]
         if self.contraction and not fixed.any():
             candidates += _contracted(scenario, None if candidates else track.nearest)
         details: JsonDict = {"iterations": track.steps, "stopped_by": stop}

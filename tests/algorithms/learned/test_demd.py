@@ -62,7 +62,7 @@ def test_the_loss_by_hand() -> None:
     planner = Demd(layers=2, hidden=4, hops=(1,))
     network = DemdNetwork.make(planner, 2, torch.Generator().manual_seed(0))
     with torch.no_grad():
-        judged = Balanced(planner, [network], case)(case.scale.to_unit(targets)[None], case)
+        judged = Balanced(planner, [network], case)(case.scale.to_unit(targets)[None], case, [0])
     assert judged.subnets.tolist() == [2]
     assert float(judged.loss[0]) == pytest.approx(100.0 + 100.0 + 1000.0, rel=1e-5)
 

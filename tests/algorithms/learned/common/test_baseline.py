@@ -13,7 +13,9 @@ from reknit.algorithms.learned.common.baseline import Flown, flown_time_s
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.gcn.planner import Gcn
-from reknit.base.errors import InvalidParameter
+from reknit.algorithms.registry import build
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter, TooLarge
 
 PAIR = reknit.Scenario([[0.0, 0.0], [240.0, 0.0]], [], 120.0, 10.0)
 """Two UAVs 240 m apart, 120 m too far."""
@@ -43,11 +45,11 @@ def test_flown_times_stand_in_for_planned_ones() -> None:
     planned = rule(outputs, case)
     np.testing.assert_allclose(planned.times_s, [12.0, 13.0, 0.0], atol=1e-4)
     flown = Flown(rule)
-    first = flown(outputs, case)
+    first = flown(outputs, case, [0, 1, 2])
     np.testing.assert_allclose(first.times_s, [12.0, 6.0, 0.0], atol=1e-4)
     assert first.connected.tolist() == [True, True, False]
     assert torch.equal(first.loss, planned.loss)
-    assert flown(outputs[:1], case).times_s.tolist() == [np.inf]
+    assert flown(outputs[:1], case, [0]).times_s.tolist() == [np.inf]
 
 
 def test_keeping_the_fastest_flight_connects_earlier() -> None:
@@ -63,6 +65,14 @@ def test_keeping_the_fastest_flight_connects_earlier() -> None:
         assert flown.planned_time_s is not None
         assert planned.planned_time_s is not None
         assert flown.planned_time_s >= planned.planned_time_s - 1e-6
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat", "cr-mgc", "demd"])
+def test_a_swarm_beyond_the_limit_is_refused_at_once(name: str) -> None:
+    """The error names the planner, its limit and what to use instead."""
+    crowd = reknit.Scenario(np.arange(6000.0).reshape(-1, 2) * 100.0, [], 120.0)
+    with pytest.raises(TooLarge, match=rf"'{name}' was given 3,000 .* 2,500 .* use 'descent'"):
+        build(name, {}).propose(crowd, Context())  # type: ignore[union-attr]
 
 
 def test_an_unknown_criterion_is_refused() -> None:

@@ -127,6 +127,43 @@ def test_stops_when_progress_ends() -> None:
     assert outcome.iterations == 5
 
 
+def test_stops_when_outputs_stay_split() -> None:
+    """So many disconnected outputs in a row end it; a connected one starts the count again."""
+    rule = OnlineRule(iterations=50, learning_rate=1e-6, split_limit=3)
+    apart = _iterate(_Pull(_case(), [0.0]), rule)
+    assert (apart.stop, apart.iterations) == ("split", 2)
+    joined = _iterate(_Pull(_case(), [0.5]), OnlineRule(5, learning_rate=1e-6, split_limit=3))
+    assert (joined.stop, joined.iterations) == ("iterations", 5)
+
+
+class _Growing(_Pull):
+    """Moves by the square of its number, so that the gradient grows with it."""
+
+    def __call__(self, active: Sequence[int]) -> Tensor:
+        return self.case.start * (1.0 - self.pull[list(active)] ** 2)[:, None, None]
+
+
+def test_adam_begins_anew_while_outputs_are_split() -> None:
+    """Each step is then a first one, of the full rate whatever the gradients were before."""
+    ends = []
+    for restart in (True, False):
+        network = _Growing(_case(), [0.1])
+        rule = OnlineRule(iterations=4, learning_rate=0.02, betas=(0.9, 0.9), restart=restart)
+        _iterate(network, rule)
+        ends.append(network.pull.item())
+    assert ends[0] == pytest.approx(0.18, abs=1e-6)
+    assert ends[1] < 0.18 - 1e-4
+
+
+def test_what_was_seen_can_be_copied_at_any_time() -> None:
+    """The copy says that the deadline ended it, and does not change any more."""
+    outcome = _iterate(_Pull(_case(), [0.5]), OnlineRule(iterations=2, solutions=9))
+    copy = outcome.cut_short()
+    assert (copy.stop, copy.iterations) == ("deadline", 2)
+    outcome.solutions.clear()
+    assert len(copy.solutions) == 3
+
+
 def test_stops_at_the_deadline() -> None:
     """A budget that is over leaves what the first look found."""
     network = _Pull(_case(), [0.5])
@@ -183,6 +220,7 @@ def test_a_relative_rate_grows_with_the_need() -> None:
         {"final_share": float("inf")},
         {"keep": ((0, 0),)},
         {"patience": 0},
+        {"split_limit": 0},
     ],
 )
 def test_wrong_rules_are_refused(values: dict[str, object]) -> None:

@@ -9,15 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
 
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import Connectivity, Judged, LossRule, Objective
-from reknit.algorithms.learned.common.online import Forward, OnlineRule, iterate
+from reknit.algorithms.learned.common.online import Forward, OnlineRule, Outcome, iterate
 from reknit.algorithms.learned.common.solution import choose
+from reknit.algorithms.learned.common.threads import run_until_over
 from reknit.algorithms.parameters import (
     Dropout,
     Iterations,
@@ -28,6 +29,7 @@ from reknit.algorithms.parameters import (
 )
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
+from reknit.base.errors import TooLarge
 from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.proof.bounds import lower_bound
 from reknit.flight.motion import StraightFlight
@@ -84,6 +86,11 @@ class Baseline(ABC):
         leave open by which. Training is the same for either.
     """
 
+    name: ClassVar[str]
+    most_survivors: ClassVar[int] = 2_500
+    """Outputs lie close together, so that to follow the flight there, or to link all that are
+    near, takes work and memory for a share of all pairs."""
+
     layers: Annotated[int, Range(least=2, most=100)] = 8
     hidden: Annotated[int, Range(least=1, most=10_000)] = 500
     dropout: Dropout = 0.1
@@ -115,23 +122,37 @@ class Baseline(ABC):
         """Train on the scenario; the fastest connected output seen, or the one with the lowest
         loss where none was connected.
         """
+        check_size(self.name, len(scenario.survivors), self.most_survivors)
         case = Case.of(scenario)
-        model = self.model(case, context)
-        objective = model.objective or self.loss
-        if self.fastest == "flown":
-            objective = Flown(objective)
-        bound_s = lower_bound(scenario).bound_s
-        outcome = iterate(
-            model.forward,
-            lambda _: model.parameters,
-            model.branches,
-            case,
-            objective,
-            self.online,
-            context,
-            bound_s,
-        )
-        return choose(case, outcome, contraction=False, trimming=False, details=model.details)
+        outcome = Outcome()
+        details: JsonDict = {}
+
+        def train(inner: Context) -> None:
+            model = self.model(case, inner)
+            details.update(model.details)
+            objective = model.objective or self.loss
+            iterate(
+                model.forward,
+                lambda _: model.parameters,
+                model.branches,
+                case,
+                Flown(objective) if self.fastest == "flown" else objective,
+                self.online,
+                inner,
+                lower_bound(scenario).bound_s,
+                outcome,
+            )
+
+        if not run_until_over(train, context):
+            outcome = outcome.cut_short()
+        return choose(case, outcome, contraction=False, trimming=False, details=dict(details))
+
+
+def check_size(planner: str, survivors: int, most: int) -> None:
+    """Raise `TooLarge` where a swarm has more survivors than a planner has memory for."""
+    if survivors > most:
+        size, limit = f"{survivors:,} survivors", f"{most:,} survivors"
+        raise TooLarge(planner, size, limit, "'descent' or 'certified'")
 
 
 class Flown:
@@ -145,8 +166,8 @@ class Flown:
         self._objective = objective
         self._best_s = np.inf
 
-    def __call__(self, output: Tensor, case: Case) -> Judged:
-        judged = self._objective(output, case)
+    def __call__(self, output: Tensor, case: Case, branches: Sequence[int]) -> Judged:
+        judged = self._objective(output, case, branches)
         times_s = judged.times_s.copy()
         for row in np.flatnonzero(judged.connected):
             limit_s = min(float(times_s[row]), self._best_s)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from threading import Lock
 
 import numpy as np
 import torch
@@ -25,6 +26,9 @@ NEAR_BOUND = 0.99
 _SPARSE_FROM = 1_000
 _SPARSE_BELOW = 0.1
 """Kernels of at least so many rows, and of at most this share of nonzero entries, stay sparse."""
+
+
+_BUILDING = Lock()
 
 
 def contracting_kernel(pairs: IntArray, nodes: int) -> csr_array:
@@ -69,8 +73,12 @@ def dropout_generator(rate: float, seed: int) -> torch.Generator | None:
 
 
 def without_values(build: Callable[[], nn.Module]) -> nn.Module:
-    """A module whose weights are memory without values yet; `fill` gives them some."""
-    with torch.device("meta"):
+    """A module whose weights are memory without values yet; `fill` gives them some.
+
+    Torch keeps the device of this block in a variable of the process, so that two threads must
+    not be inside at once.
+    """
+    with _BUILDING, torch.device("meta"):
         module = build()
     return module.to_empty(device="cpu")
 

@@ -7,7 +7,7 @@ has no gradient. ``N_s - 1`` is the number of EMST edges longer than d_tr, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -54,8 +54,8 @@ class LossRule:
         if not 0 <= self.margin < 1:
             raise InvalidParameter("margin", self.margin, "at least 0 and below 1")
 
-    def __call__(self, output: Tensor, case: Case) -> Judged:
-        """Weigh a batch of outputs by this rule."""
+    def __call__(self, output: Tensor, case: Case, branches: Sequence[int] = ()) -> Judged:
+        """Weigh a batch of outputs by this rule, the same for every branch."""
         return judge(output, case, self)
 
 
@@ -80,8 +80,9 @@ class Judged:
         return np.asarray(self.subnets == 1)
 
 
-Objective = Callable[[Tensor, Case], Judged]
-"""Weighs a batch of outputs of a case: a `LossRule`, or anything else that can be called so."""
+Objective = Callable[[Tensor, Case, Sequence[int]], Judged]
+"""Weighs a batch of outputs of a case, given the numbers of the branches they come from: a
+`LossRule`, or anything else that can be called so."""
 
 
 def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from torch import Tensor
 from reknit.algorithms.learned.common.adam import Adam
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import Judged, Objective
-from reknit.algorithms.learned.common.threads import SteadyThreads, keep_freed_memory
+from reknit.algorithms.learned.common.threads import keep_freed_memory
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray
@@ -36,17 +37,35 @@ _GAIN = 1e-3
 class OnlineRule:
     """How to iterate.
 
-    iterations      updates of the weights, at most; there is one output more than updates.
-    learning_rate   of Adam; falls linearly to `final_share` of itself.
-    relative        the learning rate is times the case's `need`: the outputs of a swarm that
-                    has far to go in a small area must change faster than others'.
-    keep            (from which iteration, how many branches stay) in order; the branches with
-                    the lowest loss stay. From iteration 0 on: chosen by one pass over all.
-    tie             losses of up to this many times the lowest count as equal to it; among
-                    equals the first branches stay.
-    patience        stop after so many iterations without progress.
-    solutions       how many of the best connected outputs to return.
-    overtime        updates beyond `iterations`, at most, while no output is connected.
+    Parameters
+    ----------
+    iterations
+        Updates of the weights, at most; there is one output more than updates.
+    learning_rate
+        Of Adam; falls linearly to `final_share` of itself.
+    relative
+        The learning rate is times the case's `need`: the outputs of a swarm that has far to
+        go in a small area must change faster than others'.
+    final_share
+        Share of the learning rate that is left at the end.
+    betas
+        Adam's decay of the means of the gradients and of their squares.
+    keep
+        (From which iteration, how many branches stay) in order; the branches with the lowest
+        loss stay. From iteration 0 on: chosen by one pass over all.
+    tie
+        Losses of up to this many times the lowest count as equal to it; among equals the
+        first branches stay.
+    patience
+        Stop after so many iterations without progress.
+    solutions
+        How many of the best connected outputs to return.
+    overtime
+        Updates beyond `iterations`, at most, while no output is connected.
+    restart
+        Adam forgets what it has seen after every iteration without a connected output.
+    split_limit
+        Stop after so many iterations in a row without a connected output.
     """
 
     iterations: int = 50
@@ -59,6 +78,8 @@ class OnlineRule:
     patience: int | None = None
     solutions: int = 1
     overtime: int = 0
+    restart: bool = False
+    split_limit: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("iterations", "overtime"):
@@ -74,6 +95,8 @@ class OnlineRule:
             raise InvalidParameter("tie", self.tie, "a finite number of at least 1")
         if self.patience is not None and self.patience < 1:
             raise InvalidParameter("patience", self.patience, "None or at least 1")
+        if self.split_limit is not None and self.split_limit < 1:
+            raise InvalidParameter("split_limit", self.split_limit, "None or at least 1")
 
     def rate(self, case: Case, iteration: int, iterations: int) -> float:
         """The learning rate of one of so many iterations."""
@@ -96,13 +119,20 @@ class Output:
 
 @dataclass(eq=False)
 class Outcome:
-    """What the iterations came to.
+    """What the iterations have come to; safe to copy while they go on.
 
-    solutions       connected outputs, fastest first.
-    nearest         the output with the lowest loss among those that are not connected.
-    iterations      updates made.
-    stop            why they ended: "iterations", "bound", "progress" or "deadline".
-    losses_m        lowest loss of any branch at every iteration.
+    Parameters
+    ----------
+    solutions
+        Connected outputs, fastest first.
+    nearest
+        The output with the lowest loss among those that are not connected.
+    iterations
+        Updates made.
+    stop
+        Why they ended: "iterations", "bound", "progress", "split" or "deadline".
+    losses_m
+        Lowest loss of any branch at every iteration.
     """
 
     solutions: list[Output] = field(default_factory=list)
@@ -110,9 +140,20 @@ class Outcome:
     iterations: int = 0
     stop: str = "iterations"
     losses_m: list[float] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock, init=False, repr=False)
+
+    def cut_short(self) -> Outcome:
+        """What there is at this moment, ended by the deadline."""
+        with self._lock:
+            solutions, losses_m = list(self.solutions), list(self.losses_m)
+            return Outcome(solutions, self.nearest, self.iterations, "deadline", losses_m)
 
     def see(self, judged: Judged, branches: Sequence[int], keep: int) -> None:
         """Take note of a batch of outputs."""
+        with self._lock:
+            self._see(judged, branches, keep)
+
+    def _see(self, judged: Judged, branches: Sequence[int], keep: int) -> None:
         losses = judged.loss.detach().double().numpy()
         self.losses_m.append(float(losses.min()))
         for row, branch in enumerate(branches):
@@ -141,33 +182,64 @@ def iterate(
     rule: OnlineRule,
     context: Context,
     bound_s: float = 0.0,
+    outcome: Outcome | None = None,
 ) -> Outcome:
-    """Train on one case; stop early when `bound_s` proves that no more can be gained."""
-    outcome = Outcome()
+    """Train on one case.
+
+    Parameters
+    ----------
+    forward
+        The network, called with the numbers of the branches to compute.
+    begin
+        Called once, with the branches that go on: what to train.
+    branches
+        Their number.
+    case
+        The scenario in the network's units.
+    objective
+        What is lowered.
+    rule
+        How to iterate.
+    context
+        Seed, limits and listeners.
+    bound_s
+        Stop as soon as this proves that no more can be gained.
+    outcome
+        Where to take note of what is seen; by default a fresh one.
+
+    Returns
+    -------
+    Outcome
+        The best outputs and why the iterations ended.
+    """
+    outcome = Outcome() if outcome is None else outcome
     active = list(range(branches))
     keep_freed_memory()
     if _kept(rule, 0, branches) < branches:
         losses = _look(forward, branches, case, objective, rule, context, outcome)
         active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches), rule.tie)
-        if context.budget.is_over:
+        if context.is_over:
             outcome.stop = "deadline"
             return outcome
-    with SteadyThreads().step():  # on one thread, which no other work can hold up
-        adam = Adam(begin(active), rule.betas)
-    clock, threads = _Patience(rule.patience), SteadyThreads()
+    adam = Adam(begin(active), rule.betas)
+    clock, split = _Patience(rule.patience), 0
     while True:
-        with threads.step():
-            judged = objective(forward(active), case)
-            outcome.see(judged, active, rule.solutions)
-            fraction = min(1.0, outcome.iterations / max(1, rule.iterations))
-            best = outcome.solutions[0].time_s if outcome.solutions else np.inf
-            context.progress(fraction, _describe(outcome.iterations, best))
-            stop = _stop(rule, context, outcome, best, bound_s, clock)
-            if stop is not None:
-                outcome.stop = stop
-                return outcome
-            rate = rule.rate(case, outcome.iterations, rule.iterations)
-            adam.step(adam.gradients(judged.loss.sum()), rate)
+        judged = objective(forward(active), case, active)
+        outcome.see(judged, active, rule.solutions)
+        split = 0 if judged.connected.any() else split + 1
+        fraction = min(1.0, outcome.iterations / max(1, rule.iterations))
+        best = outcome.solutions[0].time_s if outcome.solutions else np.inf
+        context.progress(fraction, _describe(outcome.iterations, best))
+        stop = _stop(rule, context, outcome, best, bound_s, clock)
+        if stop is None and rule.split_limit is not None and split >= rule.split_limit:
+            stop = "split"
+        if stop is not None:
+            outcome.stop = stop
+            return outcome
+        rate = rule.rate(case, outcome.iterations, rule.iterations)
+        if rule.restart and split:
+            adam = Adam(adam.parameters, rule.betas)
+        adam.step(adam.gradients(judged.loss.sum()), rate)
         outcome.iterations += 1
         losses = judged.loss.detach().tolist()
         del judged  # and with it what the network kept for the backward pass
@@ -186,7 +258,7 @@ def _stop(
         return "bound"
     if outcome.iterations >= rule.iterations + (0 if outcome.solutions else rule.overtime):
         return "iterations"
-    if context.budget.is_over:
+    if context.is_over:
         return "deadline"
     return "progress" if clock.is_over(outcome.losses_m[-1], best_s) else None
 
@@ -228,13 +300,11 @@ def _look(
     Nothing is kept for a backward pass, so one branch at a time needs the least memory.
     """
     losses: list[float] = []
-    threads = SteadyThreads()
     for branch in range(branches):
-        with threads.step():
-            judged = objective(forward([branch]), case)
+        judged = objective(forward([branch]), case, [branch])
         outcome.see(judged, [branch], rule.solutions)
         losses.append(float(judged.loss[0]))
-        if context.budget.is_over:
+        if context.is_over:
             break
     outcome.losses_m.clear()
     return losses

@@ -48,9 +48,11 @@ def choose(
     }
     status = Status.DEADLINE if outcome.stop == "deadline" else None
     if not found:
-        assert outcome.nearest is not None
         facts |= {"contracted": NO, **_origin(outcome.nearest, details)}
-        return Proposal(outcome.nearest.targets, status, details=facts)
+        # Cut short before the first output, nobody moves.
+        stay = case.scenario.survivor_positions
+        targets = stay if outcome.nearest is None else outcome.nearest.targets
+        return Proposal(targets, status, details=facts)
     best = min(found, key=lambda one: one.time_s)
     facts |= {"contracted": best.contracted, **_origin(best.output, details)}
     return Proposal(best.targets, status, details=facts)

@@ -1,55 +1,89 @@
-"""How many threads torch computes with, chosen anew at every step from what the last ones took.
+"""Work that its caller can leave at any moment, and memory that is kept between iterations.
 
-Torch's threads wait for one another by spinning. On free cores that is the fastest way. Where
-other work has the cores, a thread spins away the time of the one it waits for, and two threads
-can be ten times slower than one. Results do not depend on the number of threads: each number
-of an output is computed by one of them.
+One forward pass of a large network takes longer than a caller who cancels wants to wait, and
+cannot be stopped in the middle. So where there is a limit the work runs on a thread of its own:
+when the limit is reached the caller goes on with what there is, and the work ends by itself at
+its next look at the context. Torch's number of threads is never touched: it belongs to the
+process, in which other plans may be running.
 """
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from queue import Empty, SimpleQueue
 
 import torch
 
+from reknit.base.budget import Budget
+from reknit.base.context import Context, never
 
-class SteadyThreads:
-    """Runs each step with one thread or with all that torch was given, whichever was quicker.
+_LOOK_EVERY_S = 0.005
+_News = SimpleQueue[tuple[float, str] | tuple[()] | BaseException | None]
+"""Progress made, or what ended the work: an error, or None when it is done."""
 
-    The first step of a run takes one thread and the second all of them; from then on the
-    quicker of the last two steps of either kind decides, so that a hiccup changes nothing and
-    two slow steps are enough to change over.
+
+def run_until_over(work: Callable[[Context], None], context: Context) -> bool:
+    """Do the work, or as much of it as the context allows.
+
+    Parameters
+    ----------
+    work
+        Given a context, it looks at ``context.is_over`` now and then and ends when it is true.
+        What it has found must be safe to read while it is still at work.
+    context
+        Whose budget and cancel limit it. The progress is told on the caller's thread.
+
+    Returns
+    -------
+    bool
+        Whether the work is done; otherwise the limit was reached first.
     """
+    if context.budget.seconds is None and context.cancel is never:
+        work(context)
+        return True
+    left = threading.Event()
+    news: _News = SimpleQueue()
+    inner = replace(
+        context,
+        budget=Budget(),
+        cancel=left.is_set,
+        progress=lambda fraction, message: news.put((fraction, message)),
+    )
 
-    def __init__(self) -> None:
-        self._given = torch.get_num_threads()
-        self._last_s: dict[int, deque[float]] = {}
-
-    @contextmanager
-    def step(self) -> Iterator[int]:
-        """Around one of many alike steps: sets the number of threads, and puts it back."""
-        if self._given == 1:
-            yield 1
-            return
-        chosen = self.choice
-        torch.set_num_threads(chosen)
-        started = time.perf_counter()
+    def run() -> None:
         try:
-            yield chosen
-        finally:
-            self._last_s.setdefault(chosen, deque(maxlen=2)).append(time.perf_counter() - started)
-            torch.set_num_threads(self._given)
+            work(inner)
+        except BaseException as error:
+            news.put(error)
+        else:
+            news.put(None)
 
-    @property
-    def choice(self) -> int:
-        """Threads of the next step."""
-        for untried in (1, self._given):
-            if untried not in self._last_s:
-                return untried
-        return min(self._last_s, key=lambda threads: min(self._last_s[threads]))
+    if context.is_over:
+        return False
+    threading.Thread(target=run, name="reknit-planner").start()
+    try:
+        return _wait(news, context)
+    finally:
+        left.set()
+
+
+def _wait(news: _News, context: Context) -> bool:
+    """Pass news on until the work is done or the context is over."""
+    while True:
+        try:
+            item = news.get(timeout=_LOOK_EVERY_S)
+        except Empty:
+            item = ()
+        if item is None:
+            return True
+        if isinstance(item, BaseException):
+            raise item
+        if item:
+            context.progress(*item)
+        if context.is_over:
+            return False
 
 
 def keep_freed_memory() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -57,6 +58,8 @@ class CrMgc(Baseline):
     enlargement
         Share of the way from d_min to d_max.
     """
+
+    name: ClassVar[str] = "cr-mgc"
 
     iterations: Iterations = 200
     connectivity: Connectivity = "excess"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
@@ -69,6 +69,8 @@ class Demd(Baseline):
         Step of GradNorm's weights.
     """
 
+    name: ClassVar[str] = "demd"
+
     learning_rate: LearningRate = 1e-3
     iterations: Iterations = 50
     hops: tuple[Hops, ...] = DEFAULT_HOPS
@@ -98,7 +100,6 @@ class Demd(Baseline):
         objective = Balanced(self, networks, case)
 
         def forward(active: Sequence[int]) -> Tensor:
-            objective.active = tuple(active)
             outputs = [networks[k](embedding, kernels[k], dropout) for k in active]
             return torch.stack(outputs)
 
@@ -143,7 +144,6 @@ class Balanced:
     """DEMD's loss, with the state of each network's GradNorm."""
 
     def __init__(self, planner: Demd, networks: Sequence[DemdNetwork], case: Case) -> None:
-        self.active: tuple[int, ...] = tuple(range(len(networks)))
         self._rule = planner.loss
         self._networks = networks
         rate, alpha = planner.gradnorm_rate, planner.gradnorm_alpha
@@ -152,7 +152,7 @@ class Balanced:
         middle = (start.min(axis=0) + start.max(axis=0)) / 2.0
         self._middle = case.scale.to_unit(middle)
 
-    def __call__(self, output: Tensor, case: Case) -> Judged:
+    def __call__(self, output: Tensor, case: Case, branches: Sequence[int]) -> Judged:
         judged = judge(output, case, self._rule)
         size_m = case.scale.size_m
         held = case.hold(output)
@@ -162,7 +162,7 @@ class Balanced:
         centroid = (held * torch.from_numpy(weights)[:, :, None]).sum(dim=1)
         off_m = (centroid - self._middle).norm(dim=1) * size_m
         extra = []
-        for row, branch in enumerate(self.active):
+        for row, branch in enumerate(branches):
             parts = [moved_m[row], off_m[row]]
             balance = self._balance[branch]
             if output.requires_grad:

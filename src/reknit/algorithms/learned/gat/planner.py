@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -52,6 +52,8 @@ class Gat(Baseline):
         so far in its first steps that every output saturates in a corner of the area and no
         gradient is left.
     """
+
+    name: ClassVar[str] = "gat"
 
     layers: Annotated[int, Range(least=2, most=100)] = 6
     learning_rate: LearningRate = 2e-5

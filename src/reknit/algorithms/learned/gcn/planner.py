@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -41,6 +42,8 @@ class Gcn(Baseline):
 
     8 layers of 500 features; the other parameters are those of `Baseline`.
     """
+
+    name: ClassVar[str] = "gcn"
 
     def model(self, case: Case, context: Context) -> Model:
         """The network on the survivors' links."""
