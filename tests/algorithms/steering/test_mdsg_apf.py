@@ -49,6 +49,39 @@ def test_it_hovers_at_the_minimum() -> None:
     assert velocity[1] == pytest.approx([0.0, 0.0])
 
 
+def test_kept_velocities_by_hand() -> None:
+    """As published: the destroyed count as neighbours, the strongest pull flies at v_max and the
+    others in proportion, and nothing changes on the way.
+    """
+    points = [[0.0, 0.0], [-100.0, 0.0], [0.0, 90.0], [0.0, 110.0]]
+    scenario = reknit.Scenario(points, [2, 3], 120.0)
+    steer = MdsgApf(hops=1, velocities="kept", neighbours="all").controller(scenario, Context())
+    velocity = steer(scenario.survivor_positions, 0.0, 0.1)
+    near = np.array([-100.0, 200.0]) / 3.0  # the mean of its three neighbours
+    pulls = [
+        0.1 * near + 0.9 * np.array([0.0, 100.0]),
+        0.1 * np.array([100.0, 0.0]) + 0.9 * np.array([100.0, 100.0]),
+    ]
+    strongest = max(np.linalg.norm(pull) for pull in pulls)
+    for row, pull in enumerate(pulls):
+        assert velocity[row] == pytest.approx(10.0 * pull / strongest)
+    assert steer(scenario.survivor_positions + 50.0, 9.0, 0.1) is velocity
+
+
+def test_the_paper_preset_flies_the_best_reach() -> None:
+    """It connects as early as the earliest of the four reaches flown one by one."""
+    scenario = reknit.generate(50, 25, seed=3, split=True)
+    single = [
+        reknit.recover(
+            scenario, "mdsg-apf", hops=reach, velocities="kept", neighbours="all"
+        ).metrics.charged_time_s
+        for reach in (1, 2, 3, 4)
+    ]
+    best = reknit.recover(scenario, "mdsg-apf", preset="paper").metrics.charged_time_s
+    assert best == pytest.approx(min(single), abs=1e-9)
+    assert max(single) > min(single)
+
+
 def test_it_needs_no_learning_library() -> None:
     """It reconnects an ordinary swarm, and its entry asks for no extra."""
     from reknit.algorithms.registry import registered
@@ -65,3 +98,7 @@ def test_parameters_are_checked() -> None:
         MdsgApf(weight=-0.1)
     with pytest.raises(InvalidParameter, match="hops"):
         MdsgApf(hops=0)
+    with pytest.raises(InvalidParameter, match=r"hops .* unless velocities are kept"):
+        MdsgApf(hops=(1, 2))
+    with pytest.raises(InvalidParameter, match=r"neighbours .* unless velocities are kept"):
+        MdsgApf(neighbours="all")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import reknit
+from reknit.algorithms.registry import build
 from reknit.algorithms.steering.center_fly import CenterFly
 from reknit.algorithms.steering.hero import Hero
 from reknit.algorithms.steering.sidr import Sidr
@@ -85,4 +86,18 @@ def test_parameters_are_checked() -> None:
     with pytest.raises(InvalidParameter, match=r"hero\.wait"):
         reknit.recover(scenario, "hero", wait=1.5)
     with pytest.raises(InvalidParameter, match="no parameters"):
-        reknit.recover(scenario, "sidr", wait=1.5)
+        reknit.recover(scenario, "center-fly", wait=1.5)
+
+
+def test_the_published_centroid_of_sidr_flies_on_the_diagonal() -> None:
+    """One mean over x and y moves a body along the diagonal; the default goes straight."""
+    points = [[0.0, 0.0], [100.0, 0.0], [400.0, 0.0], [400.0, 300.0]]
+    scenario = reknit.Scenario(points, [2, 3], 120.0)
+    where = scenario.survivor_positions
+    straight = build("sidr", {}).controller(scenario, reknit.Context())  # type: ignore[union-attr]
+    mixed = build("sidr", {"preset": "paper"}).controller(scenario, reknit.Context())  # type: ignore[union-attr]
+    for velocity in mixed(where, 0.0, 0.1):
+        # The centroid (50, 0) becomes (25, 25), and the meeting point is (200, 150).
+        assert velocity == pytest.approx(10.0 * np.array([175.0, 125.0]) / np.hypot(175.0, 125.0))
+    for velocity in straight(where, 0.0, 0.1):
+        assert velocity == pytest.approx(10.0 * np.array([150.0, 150.0]) / np.hypot(150.0, 150.0))

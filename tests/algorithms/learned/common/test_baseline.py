@@ -13,7 +13,7 @@ from reknit.algorithms.learned.common.baseline import Flown, flown_time_s
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.gcn.planner import Gcn
-from reknit.algorithms.registry import build
+from reknit.algorithms.registry import build, resolved
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter, TooLarge
 
@@ -73,6 +73,40 @@ def test_a_swarm_beyond_the_limit_is_refused_at_once(name: str) -> None:
     crowd = reknit.Scenario(np.arange(6000.0).reshape(-1, 2) * 100.0, [], 120.0)
     with pytest.raises(TooLarge, match=rf"'{name}' was given 3,000 .* 2,500 .* use 'descent'"):
         build(name, {}).propose(crowd, Context())  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("name", "differs"),
+    [
+        ("gcn", {"learning_rate": 1e-4, "inputs": "metres"}),
+        ("gat", {"learning_rate": 0.01, "inputs": "metres"}),
+        ("demd", {"learning_rate": 1e-4, "centroid_degrees": "hops", "inputs": "metres"}),
+        ("cr-mgc", {"weights": "random", "connectivity": "count", "penalty": 1000.0}),
+    ],
+)
+def test_the_paper_presets_are_the_published_training(name: str, differs: dict[str, Any]) -> None:
+    """Up to 1000 iterations, shortest plan kept, Adam anew while split, stop after five."""
+    published = {"iterations": 1000, "patience": None, "fastest": "planned", "restart": True}
+    published |= {"split_limit": 5, **differs}
+    values = resolved(name, {"preset": "paper"})["parameters"]
+    assert {key: values[key] for key in published} == published
+
+
+@pytest.mark.parametrize("name", ["gcn", "gat", "demd", "cr-mgc"])
+def test_the_paper_presets_run(name: str) -> None:
+    """A few iterations of each give a plan that says what ended them."""
+    scenario = reknit.generate(20, 10, seed=3, split=True)
+    small: dict[str, Any] = {"hidden": 8 if name == "gat" else 32}
+    plan = reknit.plan(scenario, name, preset="paper", iterations=6, **small)
+    assert plan.details["stopped_by"] in ("iterations", "split", "bound")
+
+
+def test_inputs_in_metres_are_the_positions() -> None:
+    """To float32's precision, survivors first."""
+    scenario = reknit.generate(20, 10, seed=3, split=True)
+    features = Gcn(inputs="metres").features(Case.of(scenario)).numpy()
+    np.testing.assert_allclose(features[:10], scenario.survivor_positions, rtol=1e-4, atol=1e-2)
+    np.testing.assert_allclose(features[10:], scenario.destroyed_positions, rtol=1e-4, atol=1e-2)
 
 
 def test_an_unknown_criterion_is_refused() -> None:

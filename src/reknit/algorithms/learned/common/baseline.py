@@ -9,9 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from reknit.algorithms.learned.common.case import Case
@@ -84,7 +85,25 @@ class Baseline(ABC):
         first connected, the one that counts in the end; or "planned", that of the farthest
         UAV, which stands in the loss. The descriptions say that the best output is kept and
         leave open by which. Training is the same for either.
+    inputs
+        What the network is given: positions that are "normalised", or in "metres".
+    restart
+        Adam forgets what it has seen after every output that is not connected.
+    split_limit
+        Stop after so many outputs in a row that are not connected; None: never.
     """
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {
+            "iterations": 1000,
+            "patience": None,
+            "fastest": "planned",
+            "inputs": "metres",
+            "restart": True,
+            "split_limit": 5,
+        }
+    }
+    """The training as published, beside the defaults, which serve each method better."""
 
     name: ClassVar[str]
     most_survivors: ClassVar[int] = 2_500
@@ -100,6 +119,9 @@ class Baseline(ABC):
     connectivity: Connectivity = "count"
     penalty: Penalty = 1000.0
     fastest: Literal["flown", "planned"] = "flown"
+    inputs: Literal["normalised", "metres"] = "normalised"
+    restart: bool = False
+    split_limit: Annotated[int, Range(least=1, most=1_000_000)] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -112,7 +134,19 @@ class Baseline(ABC):
     @property
     def online(self) -> OnlineRule:
         """The online iterations."""
-        return OnlineRule(self.iterations, self.learning_rate, patience=self.patience)
+        return OnlineRule(
+            self.iterations,
+            self.learning_rate,
+            patience=self.patience,
+            restart=self.restart,
+            split_limit=self.split_limit,
+        )
+
+    def features(self, case: Case) -> Tensor:
+        """(N, dim) what the network is given of every UAV, survivors before destroyed ones."""
+        if self.inputs == "normalised":
+            return case.unit
+        return torch.from_numpy(case.scale.to_metres(case.unit).astype(np.float32))
 
     @abstractmethod
     def model(self, case: Case, context: Context) -> Model:

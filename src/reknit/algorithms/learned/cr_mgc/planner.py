@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor
 
@@ -60,6 +60,15 @@ class CrMgc(Baseline):
     """
 
     name: ClassVar[str] = "cr-mgc"
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {
+            **Baseline.PRESETS["paper"],
+            "inputs": "normalised",
+            "connectivity": "count",
+            "penalty": 1000.0,
+            "weights": RANDOM,
+        }
+    }
 
     iterations: Iterations = 200
     connectivity: Connectivity = "excess"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -67,9 +67,15 @@ class Demd(Baseline):
         How strongly GradNorm evens out the pace of the two losses.
     gradnorm_rate
         Step of GradNorm's weights.
+    centroid_degrees
+        Whose degrees weigh the centroid: those in the radio network of the "output", or those
+        in the graph of `hops` on which the network convolves.
     """
 
     name: ClassVar[str] = "demd"
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {**Baseline.PRESETS["paper"], "learning_rate": 1e-4, "centroid_degrees": "hops"}
+    }
 
     learning_rate: LearningRate = 1e-3
     iterations: Iterations = 50
@@ -77,6 +83,7 @@ class Demd(Baseline):
     keep: tuple[tuple[Iterations, Annotated[int, Range(least=1)]], ...] = ()
     gradnorm_alpha: Annotated[float, Range(least=0.0, most=100.0)] = 0.12
     gradnorm_rate: Share = 0.025
+    centroid_degrees: Literal["output", "hops"] = "output"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -92,12 +99,15 @@ class Demd(Baseline):
         """One network per k."""
         scenario = case.scenario
         context.progress(0.0, "counting hops")
-        embedding = as_tensor(embedding_kernel(scenario)) @ case.unit
-        kernels = [as_tensor(kernel) for kernel in hop_kernels(scenario, self.hops)]
+        embedding = as_tensor(embedding_kernel(scenario)) @ self.features(case)
+        graphs = hop_kernels(scenario, self.hops)
+        kernels = [as_tensor(kernel) for kernel in graphs]
         generator = torch.Generator().manual_seed(context.seed)
         networks = [DemdNetwork.make(self, scenario.dim, generator) for _ in self.hops]
         dropout = dropout_generator(self.dropout, context.seed)
-        objective = Balanced(self, networks, case)
+        by_hops = self.centroid_degrees == "hops"
+        shares = [_shares(_degrees(graph)) for graph in graphs] if by_hops else None
+        objective = Balanced(self, networks, case, shares)
 
         def forward(active: Sequence[int]) -> Tensor:
             outputs = [networks[k](embedding, kernels[k], dropout) for k in active]
@@ -141,9 +151,28 @@ class DemdNetwork(nn.Module):
 
 
 class Balanced:
-    """DEMD's loss, with the state of each network's GradNorm."""
+    """DEMD's loss, with the state of each network's GradNorm.
 
-    def __init__(self, planner: Demd, networks: Sequence[DemdNetwork], case: Case) -> None:
+    Parameters
+    ----------
+    planner
+        Its weights and rates.
+    networks
+        One per k.
+    case
+        The scenario.
+    shares
+        (N_R,) each UAV's share in the centroid, per k; None: by the degrees of the output.
+    """
+
+    def __init__(
+        self,
+        planner: Demd,
+        networks: Sequence[DemdNetwork],
+        case: Case,
+        shares: Sequence[FloatArray] | None = None,
+    ) -> None:
+        self._shares = shares
         self._rule = planner.loss
         self._networks = networks
         rate, alpha = planner.gradnorm_rate, planner.gradnorm_alpha
@@ -158,7 +187,12 @@ class Balanced:
         held = case.hold(output)
         delay = torch.from_numpy(case.delay).float()
         moved_m = ((held - case.start).norm(dim=2) * delay).amax(dim=1) * size_m
-        weights = np.stack([_degree_weights(one, case) for one in judged.targets])
+        weights = np.stack(
+            [
+                _degree_weights(targets, case) if self._shares is None else self._shares[branch]
+                for targets, branch in zip(judged.targets, branches, strict=True)
+            ]
+        )
         centroid = (held * torch.from_numpy(weights)[:, :, None]).sum(dim=1)
         off_m = (centroid - self._middle).norm(dim=1) * size_m
         extra = []
@@ -176,10 +210,22 @@ class Balanced:
 
 def _degree_weights(targets: FloatArray, case: Case) -> FloatArray:
     """Share of each UAV in the centroid."""
-    degree = degrees(targets, case.scenario.radio_range_m).astype(np.float32)
-    if degree.sum() == 0:
-        degree += 1.0
-    return np.asarray(degree / degree.sum())
+    return _shares(degrees(targets, case.scenario.radio_range_m))
+
+
+def _degrees(kernel: csr_array) -> IntArray:
+    """Neighbours of every node of the graph behind a kernel."""
+    entries = kernel.tocoo()
+    linked = entries.row[(entries.row != entries.col) & (entries.data > 0.0)]
+    return np.bincount(linked, minlength=kernel.shape[0])
+
+
+def _shares(degree: IntArray) -> FloatArray:
+    """Degrees scaled to sum one; equal where nobody has a link."""
+    share = degree.astype(np.float32)
+    if share.sum() == 0:
+        share += 1.0
+    return np.asarray(share / share.sum())
 
 
 def embedding_kernel(scenario: Scenario) -> csr_array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -54,6 +54,9 @@ class Gat(Baseline):
     """
 
     name: ClassVar[str] = "gat"
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {**Baseline.PRESETS["paper"], "learning_rate": 0.01}
+    }
 
     layers: Annotated[int, Range(least=2, most=100)] = 6
     learning_rate: LearningRate = 2e-5
@@ -67,10 +70,11 @@ class Gat(Baseline):
         scenario = case.scenario
         edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
         network = GatNetwork.make(self, scenario.dim, context.seed)
+        features = self.features(case)[: len(case.start)]
         dropout = dropout_generator(self.dropout, context.seed)
 
         def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = network(case.start, edges, dropout)
+            output: Tensor = network(features, edges, dropout)
             return output[None]
 
         return Model(forward, list(network.parameters()))

@@ -50,10 +50,11 @@ class Gcn(Baseline):
         scenario = case.scenario
         edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
         network = GcnNetwork.make(self, scenario.dim, context.seed)
+        features = self.features(case)[: len(case.start)]
         dropout = dropout_generator(self.dropout, context.seed)
 
         def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = network(case.start, edges, dropout)
+            output: Tensor = network(features, edges, dropout)
             return output[None]
 
         return Model(forward, list(network.parameters()))
