@@ -13,7 +13,7 @@ from PIL import Image
 from reknit.recovery.runs import recover
 from reknit.study.report.findings import gather
 from reknit.study.report.overview import write_overview
-from reknit.study.report.tables import Cell, markdown, time_text
+from reknit.study.report.tables import Cell, markdown, runs_text, time_text
 from reknit.study.report.write import pictures_in
 from reknit.study.spec.study import Study, built_in_studies, load_study
 from reknit.swarm.generate import generate
@@ -75,19 +75,19 @@ def table(cells: list[Cell]) -> str:
     runs = [cell.runs for cell in cells if cell.group[0] in SIZES]
     labels = list(dict.fromkeys(cell.label for cell in cells))
     by_place = {(cell.label, cell.group[0]): cell for cell in cells}
-    header = ["planner", *(f"N = {size}" for size in SIZES), "computing at N = 200"]
+    header = ["planner", "runs", *(f"N = {size}" for size in SIZES), "computing at N = 200"]
     rows = []
     for label in labels:
-        found = [by_place.get((label, size)) for size in SIZES]
-        last = found[-1]
+        by_size = [by_place.get((label, size)) for size in SIZES]
+        last = by_size[-1]
         computing = "" if last is None else f"{last.of['compute_s'].mean:.2g} s"
-        rows.append(
-            [label, *("" if cell is None else time_text(cell) for cell in found), computing]
-        )
+        runs_per_size = runs_text([cell for cell in by_size if cell is not None])
+        times = ("" if cell is None else time_text(cell) for cell in by_size)
+        rows.append([label, runs_per_size, *times, computing])
     note = (
-        "Mean flown time in seconds with 95 % intervals, over "
-        f"{min(runs)} to {max(runs)} swarms never seen in training "
-        "(costly planners have the fewest), half of each lost, in brackets the paper's figure; "
+        "Mean flown time in seconds with 95 % intervals, over as many swarms of each size as the "
+        f"runs say ({min(runs)} to {max(runs)}, none seen in training), half "
+        "of each lost, in brackets the paper's figure; "
         "R_c is given where not every run reconnected, and such a run counts with the allowed "
         "time. Computing is of one thread, two runs at a time.\n\n"
     )

@@ -104,7 +104,7 @@ BAD = {
     "a huge whole seed": (TEXT.replace("seed = 40", f"seed = {10**20}"), 5, "seed is 1000"),
     "unknown demand": (TEXT + DEMANDS.replace("connectivity", "conectivity"), LAST + 2, "did you"),
     "bad demand": (TEXT + DEMANDS.replace("2", "-7"), LAST + 2, "connectivity is -7"),
-    "bad strike": (TEXT + STRIKES.replace("10", "0"), LAST + 2, "strike.count is 0"),
+    "bad strike": (TEXT + STRIKES.replace("10", "0"), LAST + 2, "count is 0"),
     "misspelt strike": (TEXT + STRIKES.replace("[1.0, 10]", "{ at = 1 }"), LAST + 2, "time_s"),
     "missing scenario": (TEXT + '[[case]]\nscenarios = "no.json"\n', LAST + 2, "no.json"),
     "negative range": (TEXT + "[[case]]\nradio_range_m = -1\n", LAST + 2, "radio_range_m is -1"),

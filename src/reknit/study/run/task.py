@@ -18,11 +18,12 @@ from reknit.algorithms.registry import build, resolved
 from reknit.base.types import JsonDict
 from reknit.exact.proof.bounds import lower_bound
 from reknit.flight.flight import Flight
-from reknit.recovery.repeated import Strike, recover_repeatedly
+from reknit.recovery.repeated import recover_repeatedly
 from reknit.recovery.runs import recover
 from reknit.study.library.instances import instance
 from reknit.study.measures import RunFacts, figures_of
 from reknit.study.run.track import packed
+from reknit.study.spec.cases import strike_of
 from reknit.swarm.files import ScenarioFile, scenario_of
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
@@ -208,7 +209,7 @@ def _subnets(flight: Flight) -> list[list[float]]:
 
 def _repeated(task: Task) -> JsonDict:
     scenario = task.scenario()
-    strikes = [Strike(**given) for given in task.strikes]
+    strikes = [strike_of(given) for given in task.strikes]
     run = recover_repeatedly(scenario, task.planner, strikes, **_arguments(task))
     at_s = run.reconnected_at_s
     first, last = run.phases[0].metrics.as_dict(), run.phases[-1].metrics.as_dict()

@@ -66,10 +66,18 @@ def _strike(value: Any) -> JsonDict:
         keys = ", ".join(allowed)
         raise PydanticCustomError("strike", f"allowed: [seconds, UAVs] or a table of {keys}")
     try:
-        Strike(**given)
+        strike_of(given)
     except (TypeError, ValueError) as error:
         raise PydanticCustomError("strike", "{told}", {"told": str(error)}) from None
     return given
+
+
+def strike_of(given: JsonDict) -> Strike:
+    """The further loss that plain values describe; lists become tuples."""
+    values: JsonDict = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    return Strike(**values)
 
 
 def _is_pair(value: Any) -> bool:
