@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,14 @@ from reknit.study.spec.cases import CaseSpec
 from tests.study.test_measures import TASK
 
 
+@pytest.fixture(autouse=True)
+def _afresh() -> Iterator[None]:
+    """Keys made by a test see the planners of that test alone."""
+    task_module.forget_planners()
+    yield
+    task_module.forget_planners()
+
+
 def test_the_key_is_the_work_not_its_name() -> None:
     """A label does not count; a default that is spelt out is the same work."""
     assert replace(TASK, label="other").key == TASK.key
@@ -34,6 +43,7 @@ def test_a_changed_default_is_other_work(monkeypatch: pytest.MonkeyPatch) -> Non
     hero = replace(TASK, planner="hero")
     before = hero.key
     monkeypatch.setattr(Hero.__init__, "__defaults__", (0.123,) + Hero.__init__.__defaults__[1:])  # type: ignore[index]
+    task_module.forget_planners()
     assert replace(hero).key != before
 
 
@@ -42,6 +52,7 @@ def test_other_weights_are_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = {"planner": "sidr", "parameters": {}, "weights": "abc"}
     monkeypatch.setattr(task_module, "resolved", lambda *_: facts)
     one = replace(TASK).key
+    task_module.forget_planners()
     monkeypatch.setattr(task_module, "resolved", lambda *_: {**facts, "weights": "abd"})
     assert replace(TASK).key != one
 

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,7 @@ class Task:
             del given[name]
         # What is not set does not count: a new field leaves the keys of older studies alone.
         settled = {name: value for name, value in given.items() if value not in (None, {}, ())}
-        settled["planner"] = resolved(self.planner, self.parameters)
+        settled["planner"] = _planner_facts(self.planner, json.dumps(self.parameters))
         text = json.dumps(settled, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -138,6 +138,19 @@ class Task:
             **given,
             **self.demands,
         )
+
+
+@lru_cache(maxsize=1024)
+def _planner_facts(planner: str, parameters: str) -> JsonDict:
+    """What decides a planner's results. It takes milliseconds, and a study has thousands of runs
+    of a dozen planners; `forget_planners` begins afresh.
+    """
+    return resolved(planner, json.loads(parameters))
+
+
+def forget_planners() -> None:
+    """Have keys made from now on see planners and weights as they are now."""
+    _planner_facts.cache_clear()
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from reknit.algorithms.registry import build
 from reknit.base.errors import MissingExtra, ReknitError, UnknownName, UnreadableFile
 from reknit.base.files import first_fault, read_text
 from reknit.study.library.instances import instances
-from reknit.study.run.task import Task
+from reknit.study.run.task import Task, forget_planners
 from reknit.study.spec.base import Count, SpecPart
 from reknit.study.spec.cases import CaseSpec
 from reknit.study.spec.profiles import PlannerSpec, ProfileSpec
@@ -97,6 +97,7 @@ class Study(SpecPart):
         """
         if profile not in PROFILES:
             raise UnknownName("profile", profile, PROFILES)
+        forget_planners()
         limits: ProfileSpec = self.profile.get(profile, ProfileSpec())  # type: ignore[call-overload]
         most = limits.repetitions or self.repetitions
 
