@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo studio test test-long lint format bench results clean
+.PHONY: help demo docs studio test test-long lint format bench results clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## +/\t/' | expand -t 14
@@ -26,7 +26,7 @@ studio: $(READY) ## break and mend swarms in the browser
 
 test: $(READY)   ## every test but the long ones
 	bash tests/install_browser
-	$(BIN)/pytest -n 2 -m "not long"
+	$(BIN)/pytest -n 2 -m "not long" --cov --cov-report=term:skip-covered
 
 test-long: $(READY)  ## the long tests
 	$(BIN)/pytest -n 2 -m long
@@ -37,6 +37,9 @@ lint: $(READY)   ## style, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	bash tests/check_page
+
+docs: $(READY)   ## the site, in ./site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff check --fix .
@@ -52,4 +55,4 @@ results: $(READY) ## run all studies (quick profile, under an hour) and write do
 	$(BIN)/python docs/make_results.py
 
 clean:           ## remove what make made
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

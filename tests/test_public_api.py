@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+import typing
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,3 +54,29 @@ def test_the_contract_of_the_design() -> None:
     assert reknit.lower_bound(scenario).bound_s == plan.lower_bound_s
     assert reknit.lower_bound(scenario) is reknit.lower_bound(scenario)
     assert {"center-fly", "hero", "sidr", "contraction"} <= set(reknit.planners())
+
+
+def test_what_public_functions_return_is_public() -> None:
+    """Every class of reknit in the return type of a public function, or in a field or property
+    of what it returns, has a name in `reknit`.
+    """
+    named = {name: getattr(reknit, name) for name in NAMES}
+    asked: list[Any] = [item for item in named.values() if inspect.isfunction(item)]
+    for owner in named.values():
+        if inspect.isclass(owner):
+            asked += [item.fget for item in vars(owner).values() if isinstance(item, property)]
+    kinds = {kind for item in asked for kind in _returned(item, named)}
+    assert {kind for kind in kinds if kind.__module__.startswith("reknit")} <= set(named.values())
+
+
+def _returned(function: Any, named: dict[str, Any]) -> list[type]:
+    return _classes(typing.get_type_hints(function, localns=named).get("return"))
+
+
+NAMES = [name for name in reknit.__all__ if name not in ("errors", "testing")]
+
+
+def _classes(hint: Any) -> list[type]:
+    if inspect.isclass(hint) and not typing.get_args(hint):
+        return [hint]
+    return [kind for part in typing.get_args(hint) for kind in _classes(part)]

@@ -13,14 +13,14 @@ from reknit import generate
 from reknit.base.errors import InvalidParameter, NoSplitFound, ReknitError, UnknownName
 from reknit.network.cuts import cut_nodes_and_bridges
 from reknit.network.links import count_subnets, degrees
-from reknit.swarm.generate import LAYOUTS
+from reknit.swarm.layouts import LAYOUTS
 
 
 @given(
     uavs=st.integers(2, 120),
     ratio=st.floats(0.0, 0.99),
     seed=st.integers(0, 10_000),
-    layout=st.sampled_from(LAYOUTS),
+    layout=st.sampled_from(sorted(LAYOUTS)),
     damage=st.sampled_from(["random", "disc", "corridor", "degree", "articulation"]),
     dim=st.sampled_from([2, 3]),
 )

@@ -14,7 +14,8 @@ from reknit.plans.files import CertificateFile, PlanFile
 from reknit.serve.problems import Problem
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.files import ScenarioFile
-from reknit.swarm.generate import LAYOUTS, generate
+from reknit.swarm.generate import generate
+from reknit.swarm.layouts import LAYOUTS
 
 if TYPE_CHECKING:
     ScenarioModel: TypeAlias = Any  # its fields are those of the demands, known when it runs

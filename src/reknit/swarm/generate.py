@@ -12,18 +12,9 @@ from reknit.base.errors import InvalidParameter, NoSplitFound, UnknownName
 from reknit.base.types import FloatArray, IntArray
 from reknit.network.links import count_subnets
 from reknit.swarm.damage import DAMAGE_MODELS
-from reknit.swarm.layouts import (
-    Box,
-    clusters_sampler,
-    connected_swarm,
-    corridor_box,
-    jittered_grid,
-    square_box,
-    uniform_sampler,
-)
+from reknit.swarm.layouts import LAYOUTS, Box
 from reknit.swarm.scenario import Scenario
 
-LAYOUTS = ("uniform", "grid", "clusters", "corridor")
 MAX_UAVS = 1_000_000
 _SPLIT_TRIES = 200
 _SMALLEST, _LARGEST = 1e-9, 1e9
@@ -46,19 +37,39 @@ def generate(
 ) -> Scenario:
     """A swarm that is connected before the damage, and the damage done to it.
 
-    uavs        N, from 2 up.
-    destroyed   a number (int), a ratio (float below 1), or the ids themselves.
-    seed        the same seed and parameters give the same scenario to the byte.
-    layout      uniform, grid (jittered), clusters or corridor.
-    damage      random, disc (a strike), corridor, degree or articulation (the most critical).
-    split       redraw the damage until it splits the survivors' network, or raise NoSplitFound.
-    demands     further fields of `Scenario`, such as min_separation_m.
+    Parameters
+    ----------
+    uavs
+        N, from 2 up.
+    destroyed
+        A number (int), a ratio (float below 1), or the ids themselves.
+    seed
+        The same seed and parameters give the same scenario to the byte.
+    layout
+        uniform, grid (jittered), clusters or corridor.
+    damage
+        random, disc (a strike), corridor, degree or articulation (the most critical).
+    split
+        Redraw the damage until it splits the survivors' network, or raise `NoSplitFound`.
+    dim
+        2 or 3.
+    density_per_km2
+        UAVs per square kilometre; in 3-D the density with as many neighbours in range.
+    radio_range_m
+        d_tr, metres.
+    max_speed_mps
+        v_max, metres per second.
+    demands
+        Further fields of `Scenario`, such as min_separation_m.
 
-    The allowed time is the paper's: the longest side of the mission area / (2 v_max).
+    Returns
+    -------
+    Scenario
+        Its allowed time is the paper's: the longest side of the mission area / (2 v_max).
     """
     _check(uavs, seed, layout, damage, dim, density_per_km2, radio_range_m)
     layout_rng, damage_rng = np.random.default_rng(seed).spawn(2)
-    points, box = _swarm(layout, uavs, density_per_km2, radio_range_m, dim, layout_rng)
+    points, box = LAYOUTS[layout].swarm(uavs, density_per_km2, radio_range_m, dim, layout_rng)
     demands.setdefault("allowed_time_s", _allowed_time_s(box, max_speed_mps))
     if isinstance(destroyed, (int, float, np.integer, np.floating)):
         count = _count(destroyed, uavs)
@@ -75,23 +86,6 @@ def generate(
     if split and not scenario.is_split:
         raise NoSplitFound("the listed UAVs do not split this swarm; list others")
     return scenario
-
-
-def _swarm(
-    layout: str,
-    uavs: int,
-    density_per_km2: float,
-    range_m: float,
-    dim: int,
-    rng: np.random.Generator,
-) -> tuple[FloatArray, Box]:
-    make_box = corridor_box if layout == "corridor" else square_box
-    box = make_box(uavs, density_per_km2, range_m, dim)
-    draw = uniform_sampler(box)
-    if layout == "clusters":
-        draw = clusters_sampler(box, rng, clusters=max(2, round(math.sqrt(uavs) / 3)))
-    start = jittered_grid(box, uavs, rng) if layout == "grid" else draw(rng, uavs)
-    return connected_swarm(start, draw, box, range_m, rng), box
 
 
 def _allowed_time_s(box: Box, max_speed_mps: float) -> float | None:

@@ -61,9 +61,13 @@ def uniform_sampler(box: Box) -> Sampler:
     return lambda rng, count: rng.random((count, len(sides))) * sides
 
 
-def clusters_sampler(box: Box, rng: np.random.Generator, clusters: int) -> Sampler:
-    """Normal clouds about random centres, kept inside the box; one UAV in five roams freely."""
+def clusters_sampler(box: Box, rng: np.random.Generator, uavs: int) -> Sampler:
+    """Normal clouds about random centres, kept inside the box; one UAV in five roams freely.
+
+    There are ``sqrt(N) / 3`` clouds, two at least.
+    """
     sides = np.asarray(box.sides_m)
+    clusters = max(2, round(math.sqrt(uavs) / 3))
     centres = rng.random((clusters, len(sides))) * sides
     spread = sides / (2.5 * clusters ** (1.0 / len(sides)))
 
@@ -85,6 +89,44 @@ def jittered_grid(box: Box, uavs: int, rng: np.random.Generator) -> FloatArray:
     corner = np.stack([axis.ravel() for axis in axes], axis=1)[:uavs]
     jitter = rng.random((uavs, dim)) - 0.5
     return np.asarray((corner + 0.5 + 0.5 * jitter) * np.asarray(box.sides_m) / cells)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a swarm is laid out.
+
+    Parameters
+    ----------
+    box
+        (N, density, range, dim) to the mission area.
+    sampler
+        (box, generator, N) to what draws single positions.
+    start
+        (box, N, generator) to the first positions, where these are not drawn singly.
+    """
+
+    box: Callable[[int, float, float, int], Box] = square_box
+    sampler: Callable[[Box, np.random.Generator, int], Sampler] = lambda box, rng, uavs: (
+        uniform_sampler(box)
+    )
+    start: Callable[[Box, int, np.random.Generator], FloatArray] | None = None
+
+    def swarm(
+        self, uavs: int, density_per_km2: float, range_m: float, dim: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, Box]:
+        """A connected swarm of this layout, and its mission area."""
+        box = self.box(uavs, density_per_km2, range_m, dim)
+        draw = self.sampler(box, rng, uavs)
+        start = draw(rng, uavs) if self.start is None else self.start(box, uavs, rng)
+        return connected_swarm(start, draw, box, range_m, rng), box
+
+
+LAYOUTS: dict[str, Layout] = {
+    "uniform": Layout(),
+    "grid": Layout(start=jittered_grid),
+    "clusters": Layout(sampler=clusters_sampler),
+    "corridor": Layout(box=corridor_box),
+}
 
 
 def connected_swarm(

@@ -27,7 +27,7 @@ from reknit.study.spec.profiles import PlannerSpec, ProfileSpec
 from reknit.study.spec.toml_lines import line_of
 from reknit.study.spec.views import ROW_COLUMNS, ViewSpec
 from reknit.swarm.damage import DAMAGE_MODELS
-from reknit.swarm.generate import LAYOUTS
+from reknit.swarm.layouts import LAYOUTS
 
 PROFILES = ("quick", "paper")
 BUILT_IN_FOLDER = Path(__file__).parent.parent / "builtin"
@@ -154,7 +154,7 @@ class Study(SpecPart):
     def _names(self) -> Iterator[tuple[str, str, Sequence[str], Place]]:
         """(what it is, name, names there are, where) of everything that is named."""
         families = sorted({named.family for named in instances().values()})
-        known = {"families": families, "layout": LAYOUTS, "damage": tuple(DAMAGE_MODELS)}
+        known = {"families": families, "layout": tuple(LAYOUTS), "damage": tuple(DAMAGE_MODELS)}
         for number, case in enumerate(self.case):
             for field, names in known.items():
                 for value in getattr(case, field):

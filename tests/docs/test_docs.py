@@ -1,0 +1,121 @@
+"""README and docs: every Python block and every command of theirs runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+import reknit
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^(?:    |\$ )?(reknit [^`]*?)(?:\s{2,}#.*| # .*)?$", re.MULTILINE)
+SLOW = ("study run", "study report", "study submit", "pretrain", "serve", "bench", "compare")
+"""Commands that take minutes, wait for ever or want the results of another: here it is checked
+that they and their options exist; tests of their own run them."""
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command) of every command in an indented or fenced block, each once."""
+    found: dict[str, str] = {}
+    for page in PAGES:
+        text = re.sub(r"\\\n\s*", "", page.read_text(encoding="utf-8"))
+        for match in COMMAND.finditer(text):
+            for part in match.group(1).split("&&"):
+                command = part.split("|")[0].strip()
+                if command.startswith("reknit "):
+                    found.setdefault(command, page.name)
+    return [(page, command) for command, page in found.items()]
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder with the files that the pages speak of."""
+    scenario = reknit.generate(30, 15, seed=1, split=True)
+    reknit.save_scenario(scenario, tmp_path / "swarm.csv")
+    reknit.save_scenario(scenario, tmp_path / "swarm.json")
+    reknit.save_scenario(scenario, tmp_path / "scenario.json")
+    reknit.plan(scenario, "certified").save(tmp_path / "plan.json")
+    (tmp_path / "examples").mkdir()
+    reknit.save_scenario(scenario, tmp_path / "examples" / "swarm.csv")
+    (tmp_path / "result").mkdir()
+    for name in ("scenario.json", "plan.json"):
+        (tmp_path / "result" / name).write_bytes((tmp_path / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name
+)
+def test_python_blocks_run(page: Path, workshop: Path) -> None:
+    """The blocks of a page run one after the other in an empty folder; those that speak to a
+    service have one.
+    """
+    with served() if page.name == "service.md" else nullcontext():
+        run_blocks(page)
+
+
+@contextmanager
+def served() -> Iterator[None]:
+    """The service at the address of the docs."""
+    words = [sys.executable, "-m", "reknit", "serve", "--workers", "1"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(600):
+                with suppress(httpx.HTTPError):
+                    httpx.get("http://127.0.0.1:8321/v1/health").raise_for_status()
+                    break
+                time.sleep(0.1)
+            yield
+        finally:
+            server.terminate()
+
+
+def run_blocks(page: Path) -> None:
+    """Run the Python blocks of a page in one namespace."""
+    rng = np.random.default_rng(0)
+    names = {"reknit": reknit, "positions": rng.random((40, 2)) * 400.0, "destroyed": [3, 8, 21]}
+    names["scenario"] = reknit.generate(40, 20, seed=1, split=True)
+    text = page.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        line = text[: match.start()].count("\n") + 1
+        code = compile("\n" * line + match.group(1), str(page), "exec")
+        exec(code, names)
+
+
+@pytest.mark.parametrize(("page", "command"), commands(), ids=lambda value: str(value)[:60])
+def test_commands_run(page: str, command: str, workshop: Path) -> None:
+    """A command of a page ends well; of a slow one the words and options exist."""
+    words = shlex.split(command)[1:]
+    is_slow = " ".join(words).startswith(SLOW)
+    words += ["--help"] if is_slow else []
+    environment = {**os.environ, "COLUMNS": "120"}
+    result = subprocess.run(
+        [sys.executable, "-m", "reknit", *words],
+        cwd=workshop,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+    assert result.returncode == 0, f"{page}: {command}\n{result.stdout}{result.stderr}"
+
+
+def test_the_reference_has_every_public_name() -> None:
+    """Each name of `reknit.__all__` is on a page of the reference."""
+    text = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
+    named = set(re.findall(r"^::: reknit\.(\w+)", text, re.MULTILINE))
+    assert named == set(reknit.__all__)
