@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.demands.fallbacks import fallback_targets
 from reknit.exact.demands.shaping import Shaper
 from reknit.exact.model.problem import Problem
-from reknit.exact.proof.bounds import lower_bound
+from reknit.exact.proof.bounds import lower_bound, pulled_bound
 from reknit.exact.proof.certificates import case_certificate
 from reknit.exact.search.state import State
 from reknit.exact.search.targets import exact_targets
@@ -48,6 +48,9 @@ class Certified:
         if effort > 0.0 and context.budget.seconds is not None:
             effort = np.inf
         begun = quick_state(scenario, context)
+        pulled = pulled_bound(scenario, context)
+        if pulled is not None:
+            begun = replace(begun, bound_s=max(begun.bound_s, pulled.bound_s))
         state = solve(begun.problem, effort=effort, context=context, state=begun)
         return _proposal(scenario, state, context, self.effort)
 

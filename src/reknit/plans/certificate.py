@@ -48,6 +48,10 @@ class Certificate:
              supposed; the others must still be connected. None otherwise.
     apart    for a scenario that demands a separation: two survivors (rows) that start closer and
              need ``(min_separation_m - |p_i - p_j|) / (v_i + v_j)`` to part. None otherwise.
+    pulls    (n, dim) forces z_i on the survivors that prove, for every tree at once,
+             ``t >= (sum_i z_i . p_i - d G(z)) / sum_i v_i |z_i|`` (docs/bounds.md). None otherwise.
+
+    The bound is the largest that one of these proves.
     """
 
     bound_s: float
@@ -56,6 +60,7 @@ class Certificate:
     clashes: tuple[Clash, ...] = ()
     lost: int | None = None
     apart: tuple[int, int] | None = None
+    pulls: FloatArray | None = None
 
     @staticmethod
     def trivial() -> Certificate:

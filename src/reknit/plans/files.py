@@ -37,6 +37,7 @@ class CertificateFile(BaseModel):
     clashes: list[_ClashFile]
     lost: _Row | None
     apart: tuple[_Row, _Row] | None
+    pulls: list[list[float]] | None = None
 
 
 class PlanFile(BaseModel):
@@ -156,6 +157,7 @@ def certificate_file(certificate: Certificate) -> CertificateFile:
         clashes=clashes,
         lost=certificate.lost,
         apart=certificate.apart,
+        pulls=None if certificate.pulls is None else certificate.pulls.tolist(),
     )
 
 
@@ -179,4 +181,5 @@ def certificate_of(model: CertificateFile) -> Certificate:
         clashes=clashes,
         lost=model.lost,
         apart=model.apart,
+        pulls=None if model.pulls is None else np.asarray(model.pulls, dtype=np.float64),
     )

@@ -22,6 +22,7 @@ from reknit.exact.proof.certificates import (
     cut_certificate,
     parting_certificate,
 )
+from reknit.exact.proof.pulls import pull_certificate
 from reknit.exact.solve import QUICK_EFFORT, quick_state, solve
 from reknit.network.links import lengths
 from reknit.plans.certificate import Certificate
@@ -78,12 +79,32 @@ def _lower_bound(scenario: Scenario, context: Context) -> Certificate:
     found = [_connecting(scenario, Problem.of(scenario), None, context)]
     if context.is_over:
         return found[0]
+    pulled = pulled_bound(scenario, context)
+    if pulled is not None:
+        found.append(pulled)
     if scenario.connectivity > 1 and len(scenario.survivors) > 2:
         lost = _worst_loss(Problem.of(scenario))
         found.append(_connecting(scenario, Problem.of(scenario).without(lost), lost, context))
     if scenario.min_separation_m > 0.0:
         found.append(_parting(scenario))
     return max(found, key=lambda certificate: certificate.bound_s)
+
+
+def pulled_bound(scenario: Scenario, context: Context) -> Certificate | None:
+    """The certificate by forces on the survivors, where the short search leaves a gap that it
+    closes in part; kept with the scenario like the search itself.
+    """
+    memo = scenario._memo
+    if "pulled_bound" not in memo:
+        state = quick_state(scenario, context)
+        found = None
+        if state.bound_s > 0.0 and not state.is_proved:
+            found = pull_certificate(state.problem, state.bound_s, lambda: context.is_over)
+        if context.is_over:
+            return found
+        memo["pulled_bound"] = found
+    pulled: Certificate | None = memo["pulled_bound"]
+    return pulled
 
 
 def _connecting(

@@ -13,6 +13,7 @@ from reknit.base.errors import InvalidProof
 from reknit.plans.certificate import Certificate
 from reknit.plans.checker.cases import Candidates, Walk, check_cuts
 from reknit.plans.checker.duality import Clashes
+from reknit.plans.checker.pulls import pull_time_s
 from reknit.plans.checker.rounding import (
     ABSOLUTE_M,
     RELATIVE_BITS,
@@ -69,11 +70,15 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
         With the bound that is really proved, which may be below the claim.
     """
     claim_s = _number("bound_s", certificate.bound_s)
-    by_cases = _prove_cases(certificate, scenario, claim_s)
-    parting_s = _parting_s(certificate, scenario)
-    if parting_s > by_cases.bound_s:
-        return Proved(parting_s, "two UAVs that start too close")
-    return by_cases
+    proofs = [_prove_cases(certificate, scenario, claim_s)]
+    if certificate.apart is not None:
+        parting_s = _parting_s(certificate, scenario)
+        proofs.append(Proved(parting_s, "two UAVs that start too close"))
+    if certificate.pulls is not None:
+        pulled_s = pull_time_s(Survivors.of(scenario), certificate.pulls)
+        kind = "forces that pull every tree apart"
+        proofs.append(Proved(pulled_s, kind, vectors=len(certificate.pulls)))
+    return max(proofs, key=lambda proved: proved.bound_s)
 
 
 def certified_bound_s(certificate: Certificate, scenario: Scenario) -> float:
@@ -114,8 +119,6 @@ def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -
 
 def _parting_s(certificate: Certificate, scenario: Scenario) -> float:
     """Two survivors closer than the separation: ``(s - |p_i - p_j|) / (v_i + v_j)``."""
-    if certificate.apart is None:
-        return 0.0
     pair = certificate.apart
     swarm = Survivors.of(scenario)
     if not (
