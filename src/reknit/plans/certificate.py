@@ -50,6 +50,8 @@ class Certificate:
              need ``(min_separation_m - |p_i - p_j|) / (v_i + v_j)`` to part. None otherwise.
     pulls    (n, dim) forces z_i on the survivors that prove, for every tree at once,
              ``t >= (sum_i z_i . p_i - d G(z)) / sum_i v_i |z_i|`` (docs/bounds.md). None otherwise.
+    hole     (2,) a point that no chain of all survivors can surround before `trial_s`, nor any
+             of them or their links cross (docs/bounds.md). None otherwise.
 
     The bound is the largest that one of these proves.
     """
@@ -61,6 +63,7 @@ class Certificate:
     lost: int | None = None
     apart: tuple[int, int] | None = None
     pulls: FloatArray | None = None
+    hole: FloatArray | None = None
 
     @staticmethod
     def trivial() -> Certificate:

@@ -38,6 +38,7 @@ class CertificateFile(BaseModel):
     lost: _Row | None
     apart: tuple[_Row, _Row] | None
     pulls: list[list[float]] | None = None
+    hole: list[float] | None = None
 
 
 class PlanFile(BaseModel):
@@ -158,6 +159,7 @@ def certificate_file(certificate: Certificate) -> CertificateFile:
         lost=certificate.lost,
         apart=certificate.apart,
         pulls=None if certificate.pulls is None else certificate.pulls.tolist(),
+        hole=None if certificate.hole is None else certificate.hole.tolist(),
     )
 
 
@@ -182,4 +184,5 @@ def certificate_of(model: CertificateFile) -> Certificate:
         lost=model.lost,
         apart=model.apart,
         pulls=None if model.pulls is None else np.asarray(model.pulls, dtype=np.float64),
+        hole=None if model.hole is None else np.asarray(model.hole, dtype=np.float64),
     )

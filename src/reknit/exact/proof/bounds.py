@@ -22,6 +22,7 @@ from reknit.exact.proof.certificates import (
     cut_certificate,
     parting_certificate,
 )
+from reknit.exact.proof.holes import hole_certificate
 from reknit.exact.proof.pulls import pull_certificate
 from reknit.exact.solve import QUICK_EFFORT, quick_state, solve
 from reknit.network.links import lengths
@@ -91,20 +92,23 @@ def _lower_bound(scenario: Scenario, context: Context) -> Certificate:
 
 
 def pulled_bound(scenario: Scenario, context: Context) -> Certificate | None:
-    """The certificate by forces on the survivors, where the short search leaves a gap that it
-    closes in part; kept with the scenario like the search itself.
+    """The best certificate about all trees at once, by forces on the survivors or by a hole
+    among them, where the short search leaves a gap; kept with the scenario like the search.
     """
     memo = scenario._memo
     if "pulled_bound" not in memo:
         state = quick_state(scenario, context)
         found = None
         if state.bound_s > 0.0 and not state.is_proved:
-            found = pull_certificate(state.problem, state.bound_s, lambda: context.is_over)
+            found = hole_certificate(state.problem, state.bound_s)
+            known_s = state.bound_s if found is None else found.bound_s
+            pulled = pull_certificate(state.problem, known_s, lambda: context.is_over)
+            found = found if pulled is None else pulled
         if context.is_over:
             return found
         memo["pulled_bound"] = found
-    pulled: Certificate | None = memo["pulled_bound"]
-    return pulled
+    best: Certificate | None = memo["pulled_bound"]
+    return best
 
 
 def _connecting(

@@ -13,6 +13,7 @@ from reknit.base.errors import InvalidProof
 from reknit.plans.certificate import Certificate
 from reknit.plans.checker.cases import Candidates, Walk, check_cuts
 from reknit.plans.checker.duality import Clashes
+from reknit.plans.checker.holes import check_hole
 from reknit.plans.checker.pulls import pull_time_s
 from reknit.plans.checker.rounding import (
     ABSOLUTE_M,
@@ -78,6 +79,10 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
         pulled_s = pull_time_s(Survivors.of(scenario), certificate.pulls)
         kind = "forces that pull every tree apart"
         proofs.append(Proved(pulled_s, kind, vectors=len(certificate.pulls)))
+    if certificate.hole is not None:
+        trial_s = _number("trial_s", certificate.trial_s)
+        check_hole(Survivors.of(scenario), certificate.hole, trial_s)
+        proofs.append(Proved(trial_s, "a hole that no chain of survivors surrounds"))
     return max(proofs, key=lambda proved: proved.bound_s)
 
 
