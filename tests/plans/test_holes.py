@@ -28,7 +28,7 @@ def _ring(count: int, spacing_m: float, wobble_m: float = 0.0, seed: int = 0) ->
 def test_no_optimum_lies_below_the_bound() -> None:
     """Brute force over all trees of small rings, regular and bent."""
     proved = 0
-    for number in range(8):
+    for number in range(6):
         scenario = _ring(4 + number % 2, 400.0 + 100.0 * number, 60.0 * (number % 3), number)
         certificate = hole_certificate(Problem.of(scenario), 0.0)
         if certificate is None:
@@ -36,7 +36,7 @@ def test_no_optimum_lies_below_the_bound() -> None:
         proved += 1
         bound_s = certified_bound_s(certificate, scenario)
         assert certificate.bound_s <= bound_s <= optimum_s(scenario) * (1.0 + 1e-7)
-    assert proved > 4
+    assert proved > 3
 
 
 def test_rings_have_a_bound_worth_having() -> None:
@@ -63,11 +63,16 @@ FORGED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
-def test_forged_holes_are_refused(forge: Any) -> None:
-    """The bound of a ring does not survive another centre or time."""
+@pytest.fixture(scope="module")
+def case() -> tuple[reknit.Scenario, reknit.Plan]:
     scenario = _ring(40, 180.0)
-    plan = reknit.plan(scenario, "contraction")
+    return scenario, reknit.plan(scenario, "contraction")
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_forged_holes_are_refused(case: tuple[reknit.Scenario, reknit.Plan], forge: Any) -> None:
+    """The bound of a ring does not survive another centre or time."""
+    scenario, plan = case
     honest = hole_certificate(Problem.of(scenario), 0.0)
     assert honest is not None
     replace(plan, certificate=honest).verify(scenario)
@@ -79,9 +84,9 @@ def test_random_holes_prove_nothing_false() -> None:
     """Wherever the centre and whenever the trial, no more is proved than a plan takes."""
     rng = np.random.default_rng(4)
     scenario = _ring(12, 300.0, 80.0)
-    plan_s = reknit.plan(scenario, "certified", effort=300).recovery_time_s
+    plan_s = reknit.plan(scenario, "certified", effort=40).recovery_time_s
     accepted = 0
-    for _ in range(400):
+    for _ in range(200):
         trial_s = float(rng.uniform(0.0, 2.0 * plan_s))
         centre = rng.standard_normal(2) * 10.0 ** rng.uniform(-3.0, 3.0)
         forged = Certificate(0.0, trial_s, np.empty((0, 2), dtype=np.int64), hole=centre)
@@ -90,4 +95,4 @@ def test_random_holes_prove_nothing_false() -> None:
             accepted += 1
         except InvalidPlan:
             continue
-    assert accepted > 20
+    assert accepted > 10

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -16,9 +14,9 @@ from reknit.plans.checker.pieces import LinkRule, pieces
 def _expected(rule: LinkRule) -> int:
     graph = nx.Graph()
     graph.add_nodes_from(range(len(rule.points)))
-    for i, j in combinations(range(len(rule.points)), 2):
-        if rule.holds(np.array([i]), np.array([j]))[0]:
-            graph.add_edge(i, j)
+    one, two = np.triu_indices(len(rule.points), 1)
+    held = rule.holds(one, two)
+    graph.add_edges_from(zip(one[held].tolist(), two[held].tolist(), strict=True))
     return int(nx.number_connected_components(graph))
 
 
@@ -48,7 +46,7 @@ def test_pieces_match_brute_force(
     monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 50)
     rng = np.random.default_rng(len(kind))
     seen = set()
-    for trial in range(25):
+    for trial in range(12):
         points = _points(kind, rng)
         speeds = rng.uniform(0.0, 20.0, len(points)) if trial % 2 else np.full(len(points), 10.0)
         rule = LinkRule(points, 120.0, speeds, float(rng.choice([0.0, 1.0, 4.0])), 1e-12)
@@ -75,7 +73,7 @@ def test_work_grows_with_the_number_of_points() -> None:
             proposed[-1] += len(one)
             return super().holds(one, two)
 
-    for count in (1_000, 4_000, 16_000):
+    for count in (500, 2_000, 8_000):
         proposed.append(0)
         points = np.random.default_rng(1).random((count, 2)) * 70.0 * np.sqrt(count)
         original = module._chosen

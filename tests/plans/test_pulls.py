@@ -49,14 +49,14 @@ def _heaviest_tree(forces: FloatArray) -> float:
     return heaviest
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_no_tree_carries_more_than_the_path(count: int) -> None:
     """The forces through the links of any tree add up to at most G(z), by trying all trees; for
     forces along a line some path reaches it.
     """
     rng = np.random.default_rng(count)
     for dim in (2, 3):
-        for _ in range(6 if count < 6 else 2):
+        for _ in range(6):
             forces = rng.standard_normal((count, dim)) * rng.choice([0.0, 1.0, 3.0], (count, 1))
             forces -= forces.mean(axis=0)
             size = np.linalg.norm(forces, axis=1)
@@ -71,7 +71,7 @@ def test_no_tree_carries_more_than_the_path(count: int) -> None:
 def test_no_vector_is_far_from_all_directions(dim: int) -> None:
     """The promised cosine holds for random vectors."""
     directions, cosine = _directions(dim)
-    vectors = np.random.default_rng(dim).standard_normal((20_000, dim))
+    vectors = np.random.default_rng(dim).standard_normal((4_000, dim))
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]
     assert (vectors @ directions.T).max(axis=1).min() >= cosine
 
@@ -80,7 +80,7 @@ def test_no_optimum_lies_below_the_bound() -> None:
     """Brute force over all trees of small sparse swarms, with equal and different speeds."""
     rng = np.random.default_rng(3)
     proved = 0
-    for number in range(12):
+    for number in range(10):
         count = int(rng.integers(2, 5))
         points = rng.random((count, int(rng.choice([2, 3])))) * rng.choice([500.0, 2000.0])
         if number % 4 == 0:
@@ -93,14 +93,14 @@ def test_no_optimum_lies_below_the_bound() -> None:
         bound_s = certified_bound_s(certificate, scenario)
         assert certificate.bound_s <= bound_s <= optimum_s(scenario) * (1.0 + 1e-7)
         proved += 1
-    assert proved > 6
+    assert proved > 4
 
 
-@pytest.mark.parametrize("count", [20, 50, 100])
+@pytest.mark.parametrize("count", [20, 50])
 def test_lines_are_solved(count: int) -> None:
     """On a line the span bound meets the plan: ``t = (n - 1)(s - d) / (2 v)``."""
     scenario = _line(count)
-    plan = reknit.plan(scenario, "certified", effort=100)
+    plan = reknit.plan(scenario, "certified", effort=20)
     assert plan.status is Status.OPTIMAL
     assert plan.recovery_time_s == pytest.approx((count - 1) * 60.0 / 20.0, rel=1e-6)
     assert plan.certificate.pulls is not None
@@ -111,7 +111,7 @@ def test_lines_are_solved(count: int) -> None:
 def test_very_sparse_swarms_have_a_bound_worth_having(dim: int) -> None:
     """Thirty survivors spread over 50 ranges: the mean gap is at most 30 %."""
     gaps = []
-    for seed in range(3):
+    for seed in range(2):
         scenario = _sparse(seed, dim=dim)
         gaps.append(reknit.plan(scenario, "certified", effort=300).gap)
     assert np.mean(gaps) <= 0.30
@@ -136,11 +136,16 @@ FORGED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
-def test_forged_pulls_are_refused(forge: Any) -> None:
-    """The bound of a line does not survive other forces."""
+@pytest.fixture(scope="module")
+def case() -> tuple[reknit.Scenario, reknit.Plan]:
     scenario = _line(20)
-    plan = reknit.plan(scenario, "certified", effort=20)
+    return scenario, reknit.plan(scenario, "certified", effort=20)
+
+
+@pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
+def test_forged_pulls_are_refused(case: tuple[reknit.Scenario, reknit.Plan], forge: Any) -> None:
+    """The bound of a line does not survive other forces."""
+    scenario, plan = case
     pulls = plan.certificate.pulls
     assert pulls is not None
     with pytest.raises(InvalidPlan):
@@ -151,11 +156,11 @@ def test_random_pulls_prove_nothing_false() -> None:
     """Whatever the forces, balanced or not, they prove no more than a plan takes."""
     rng = np.random.default_rng(8)
     for scenario in (_line(8), _sparse(1, 8), _sparse(2, 6, 3)):
-        plan_s = reknit.plan(scenario, "certified", effort=100).recovery_time_s
+        plan_s = reknit.plan(scenario, "certified", effort=40).recovery_time_s
         honest = pull_certificate(Problem.of(scenario), 0.0)
         assert honest is not None
         assert honest.pulls is not None
-        for _ in range(150):
+        for _ in range(60):
             noise = rng.standard_normal(honest.pulls.shape) * np.abs(honest.pulls).max()
             forces = honest.pulls * rng.choice([0.0, 1.0]) + noise * 10.0 ** rng.uniform(-12, 6)
             forged = Certificate(0.0, 0.0, NO_CASES, pulls=forces * 10.0 ** rng.uniform(-90, 80))
