@@ -1,6 +1,13 @@
-"""How near to its bound the certified planner comes, and how long it takes.
+"""How near to its bound the certified planner comes, how long it takes, and how it gets there.
 
-Run: python -m benchmarks.bench_certified [--cases 20] [--large-cases 2] [--first-seed 0]
+Run: python -m benchmarks.bench_certified [usual] [hard] [curves] [deadlines] [scale]
+         [--cases 20] [--first-seed 0] [--families N=1000] [--picture anytime.png]
+
+usual       the paper's kind of swarms, which are solved to proof
+hard        sparse, heavily damaged and regular swarms (benchmarks/families.py), with the goals
+curves      plan and bound over the computing time on the hard families, as a table and a picture
+deadlines   by how much calls with a budget overrun it: median, p99, worst
+scale       bound + plan + check from 10,000 to 1,000,000 UAVs, and the growth with N
 """
 
 from __future__ import annotations
@@ -10,102 +17,169 @@ import math
 import resource
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import reknit
+import numpy as np
 
-SMALL = (
-    (20, 10),
-    (50, 25),
-    (100, 50),
-    (200, 50),
-    (200, 100),
-    (200, 150),
-    (200, 180),
-    (200, 190),
-    (500, 250),
-    (1_000, 500),
-)
-LARGE = ((10_000, 5_000), (50_000, 25_000))
+import reknit
+from benchmarks.families import HARD, RANGE_M, SPEED_MPS, USUAL, Family
+from reknit.plans.status import Status
+
+MOMENTS_S = (0.1, 0.3, 1.0, 3.0, 10.0)
+BUDGETS_S = (0.0, 0.001, 0.01, 0.03, 0.1, 0.3, 1.0)
+SIZES = (10_000, 50_000, 100_000, 500_000, 1_000_000)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One case: the time over the bound, over the scenario's own bound, and the seconds taken."""
+    """One case: the gap of the plan, its status, and the seconds of one core that it took."""
 
-    ratio: float
-    quick_ratio: float
+    gap: float
+    status: Status
     compute_s: float
-    bound_s: float
-    verify_s: float
-    length: int
+    proof_rows: int
 
 
-def measure(uavs: int, destroyed: int, seed: int) -> Row:
-    """Plan and check one split swarm at the paper's density."""
-    scenario = reknit.generate(uavs=uavs, destroyed=destroyed, seed=seed, split=True)
-    started = time.perf_counter()
-    bound = reknit.lower_bound(scenario)
-    bound_s = time.perf_counter() - started
+def measure(scenario: reknit.Scenario) -> Row:
+    """Bound, plan and check one swarm."""
+    started = time.process_time()
     plan = reknit.plan(scenario, "certified")
-    started = time.perf_counter()
-    plan.verify(scenario)
-    verify_s = time.perf_counter() - started
-    return Row(
-        ratio=1.0 + plan.gap,
-        quick_ratio=plan.recovery_time_s / bound.bound_s,
-        compute_s=plan.compute_s,
-        bound_s=bound_s,
-        verify_s=verify_s,
-        length=len(plan.certificate.cases),
+    compute_s = time.process_time() - started
+    return Row(plan.gap, plan.status, compute_s, len(plan.certificate.cases))
+
+
+def interval(values: Sequence[float]) -> str:
+    """Mean and its 95 % interval by resampling the cases."""
+    rng = np.random.default_rng(0)
+    sample = np.asarray(values)
+    means = rng.choice(sample, (2_000, len(sample))).mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return f"{sample.mean():8.4f} [{low:.4f}, {high:.4f}]"
+
+
+def report(families: Sequence[Family], cases: int, first_seed: int) -> None:
+    """Print one line for each family."""
+    print(f"{'family':32s} cases  optimal  gap to the bound: mean [95 %], worst   goal   CPU s: "
+          "median, worst   longest proof")  # fmt: skip
+    for family in families:
+        rows = [measure(family.make(first_seed + k)) for k in range(cases)]
+        optimal = sum(row.status is Status.OPTIMAL for row in rows)
+        gaps = [row.gap for row in rows]
+        compute = [row.compute_s for row in rows]
+        print(
+            f"{family.name:32s} {cases:5d}  {optimal:4d}     {interval(gaps)} {max(gaps):8.4f}"
+            f"   {family.goal:6.3f}   {statistics.median(compute):7.3f} {max(compute):7.3f}"
+            f"   {max(row.proof_rows for row in rows):8d}",
+            flush=True,
+        )
+
+
+def curves(families: Sequence[Family], cases: int, first_seed: int, picture: str) -> None:
+    """Plan and bound after some computing time, each divided by the best plan of the case."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(9, 6), layout="constrained")
+    print(f"{'family':32s} time / best time after " + " ".join(f"{s:g} s" for s in MOMENTS_S))
+    for number, family in enumerate(families):
+        times, bounds = np.zeros((2, cases, len(MOMENTS_S)))
+        for case in range(cases):
+            for moment, budget_s in enumerate(MOMENTS_S):
+                scenario = family.make(first_seed + case)  # nothing is remembered of shorter calls
+                plan = reknit.plan(scenario, "certified", budget_s=budget_s)
+                times[case, moment] = plan.recovery_time_s
+                bounds[case, moment] = plan.lower_bound_s
+        best = times.min(axis=1, keepdims=True)
+        upper, lower = (times / best).mean(axis=0), (bounds / best).mean(axis=0)
+        print(f"{family.name:32s} plan  " + " ".join(f"{value:6.3f}" for value in upper))
+        print(f"{'':32s} bound " + " ".join(f"{value:6.3f}" for value in lower), flush=True)
+        colour = f"C{number % 10}"
+        axes.plot(MOMENTS_S, upper, color=colour, marker="o", label=family.name)
+        axes.plot(MOMENTS_S, lower, color=colour, marker=".", linestyle=":")
+    axes.set_xscale("log")
+    axes.set_xlabel("budget, s")
+    axes.set_ylabel("time of the plan (solid) and bound (dotted) / best plan")
+    axes.set_title(f"Anytime behaviour of certified, mean of {cases} cases")
+    axes.legend(fontsize="small", ncols=2)
+    figure.savefig(picture, dpi=150)
+    print(f"drawn to {picture}")
+
+
+def deadlines(cases: int, first_seed: int) -> None:
+    """Wall time beyond the budget of whole calls; what is allowed is 30 ms or 5 %."""
+    print("     N  lost   budget, s   overrun, ms: median     p99   worst   allowed")
+    for uavs, lost in ((200, 0.5), (1_000, 0.5), (1_000, 0.95), (50_000, 0.5)):
+        few = max(1, cases // 10) if uavs > 1_000 else cases
+        for budget_s in BUDGETS_S:
+            over_ms = []
+            for case in range(few):
+                destroyed = round(uavs * lost)
+                scenario = reknit.generate(uavs, destroyed, seed=first_seed + case, split=True)
+                started = time.perf_counter()
+                reknit.plan(scenario, "certified", budget_s=budget_s)
+                over_ms.append(1e3 * (time.perf_counter() - started - budget_s))
+            over_ms = [max(0.0, value) for value in over_ms]
+            print(
+                f"{uavs:6d}  {lost:4.0%}   {budget_s:9g}   {statistics.median(over_ms):19.1f} "
+                f"{np.quantile(over_ms, 0.99):7.1f} {max(over_ms):7.1f}"
+                f"   {max(30.0, 50.0 * budget_s):7.1f}",
+                flush=True,
+            )
+
+
+def scale(first_seed: int, largest: int) -> None:
+    """Seconds of one core for bound, plan and check at half damage, and the growth with N."""
+    print("        N   status    CPU s   memory so far, GiB")
+    totals = {}
+    for uavs in (size for size in SIZES if size <= largest):
+        scenario = _half_lost(uavs, first_seed)
+        row = measure(scenario)
+        totals[uavs] = row.compute_s
+        memory_gib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(f"{uavs:9d}   {row.status.value:8s} {row.compute_s:6.2f}   {memory_gib:5.2f}",
+              flush=True)  # fmt: skip
+    for small, large in pairwise(totals):
+        growth = math.log(totals[large] / totals[small]) / math.log(large / small)
+        print(f"from {small} to {large} it grows as N^{growth:.2f}")
+
+
+def _half_lost(uavs: int, seed: int) -> reknit.Scenario:
+    swarm = reknit.generate(uavs, uavs // 2, seed=seed, split=True)
+    return reknit.Scenario(swarm.positions, swarm.destroyed, RANGE_M, SPEED_MPS)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print what is asked for."""
+    parts = ("usual", "hard", "curves", "deadlines", "scale")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-
-
-def report(uavs: int, destroyed: int, cases: int, first_seed: int) -> float:
-    """Print one line of the table; the best compute time."""
-    rows = [measure(uavs, destroyed, first_seed + k) for k in range(cases)]
-    proved = sum(row.ratio <= 1.01 for row in rows) / cases
-    compute = sorted(row.compute_s for row in rows)
-    memory_gib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(
-        f"{uavs:6d} {destroyed:6d} {cases:5d}   "
-        f"{statistics.fmean(row.ratio for row in rows):8.5f}  {proved:6.1%}  "
-        f"{statistics.fmean(row.quick_ratio for row in rows):9.4f}   "
-        f"{compute[0]:7.3f} {statistics.median(compute):7.3f} "
-        f"{statistics.fmean(compute):7.3f} {compute[-1]:7.3f}   "
-        f"{statistics.median(row.bound_s for row in rows):7.3f} "
-        f"{max(row.verify_s for row in rows):7.3f}  "
-        f"{max(row.length for row in rows):6d}  {memory_gib:5.2f}",
-        flush=True,
-    )
-    return compute[0]
-
-
-def main() -> None:
-    """Print the table and the growth with N at half damage."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", help=", ".join(parts))
     parser.add_argument("--cases", type=int, default=20)
-    parser.add_argument("--large-cases", type=int, default=2)
     parser.add_argument("--first-seed", type=int, default=0)
-    chosen = parser.parse_args()
-    print(
-        "                      time / bound  within  over quick  compute, s: best, median, mean,"
-        " worst  bound, s  check  longest  memory\n"
-        "     N    N_D cases   (mean)        1 %     bound                             "
-        "                (median) (worst) proof   GiB (so far)"
-    )
-    best = {}
-    for uavs, destroyed in SMALL:
-        if chosen.cases:
-            best[uavs, destroyed] = report(uavs, destroyed, chosen.cases, chosen.first_seed)
-    for uavs, destroyed in LARGE:
-        if chosen.large_cases:
-            best[uavs, destroyed] = report(uavs, destroyed, chosen.large_cases, chosen.first_seed)
-    sizes = [key for key in best if key[0] == 2 * key[1] and key[0] >= 1_000]
-    for small, large in pairwise(sizes):
-        growth = math.log(best[large] / best[small]) / math.log(large[0] / small[0])
-        print(f"best time from N = {small[0]} to {large[0]} grows as N^{growth:.2f}")
+    parser.add_argument("--families", default="", help="only those whose name has this in it")
+    parser.add_argument("--picture", default="anytime.png")
+    parser.add_argument("--largest", type=int, default=100_000, help="N of the largest swarm")
+    chosen = parser.parse_args(arguments)
+    unknown = sorted(set(chosen.parts) - set(parts))
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: choose from {', '.join(parts)}")
+    asked = chosen.parts or ["usual", "hard"]
+    usual, hard = ([f for f in kind if chosen.families in f.name] for kind in (USUAL, HARD))
+    if "usual" in asked:
+        report(usual, chosen.cases, chosen.first_seed)
+    if "hard" in asked:
+        report(hard, chosen.cases, chosen.first_seed)
+    if "curves" in asked:
+        curves(hard, chosen.cases, chosen.first_seed, chosen.picture)
+    if "deadlines" in asked:
+        deadlines(chosen.cases, chosen.first_seed)
+    if "scale" in asked:
+        scale(chosen.first_seed, chosen.largest)
 
 
 if __name__ == "__main__":

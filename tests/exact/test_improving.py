@@ -158,3 +158,13 @@ def test_progress_shows_plan_and_bound_closing_in() -> None:
     assert len(messages) >= 3
     assert all("bound" in message for message in messages)
     assert times_s == sorted(times_s, reverse=True)
+
+
+def test_a_search_cut_short_is_taken_up_again() -> None:
+    """A state without a tree, left by a call that had no time, still leads to a plan."""
+    problem = _sparse(4)
+    cut = search(problem, effort=100, context=Context(budget=Budget(0.0)))
+    assert not cut.has_tree
+    again = search(problem, effort=100, state=cut)
+    assert again.tree.time_s <= search(problem, effort=0).tree.time_s * (1.0 + 1e-7)
+    assert _is_plan(problem, again.tree)

@@ -68,6 +68,9 @@ def solve(
         state = State(cones, solve_tree(cones, links, problem.quickest_s), problem.quickest_s)
     else:
         state = state.branch_off(is_over)
+        if not state.tree.is_whole:  # an earlier call ran out of time before it had a tree
+            solved = solve_tree(state.cones, state.tree.links, problem.quickest_s)
+            state = replace(state, tree=solved)
     work = Work(effort, is_over)
     improver = Improver(state, context.rng)
     if context.warm_start is not None and effort > 0.0:

@@ -49,6 +49,11 @@ class TreeSolution:
     movable: BoolArray
 
     @property
+    def is_whole(self) -> bool:
+        """Whether every piece was solved to its end."""
+        return all(solution.is_whole for solution in self.solutions)
+
+    @property
     def worst(self) -> int:
         """The piece that decides the time."""
         return int(np.argmax([solution.time_s for solution in self.solutions]))
@@ -83,7 +88,8 @@ def solve_tree(cones: Cones, links: IntArray, floor_s: float) -> TreeSolution:
         solved = _solve_pieces(cones, links, guess_s, movable)
         if cones.is_over():
             if not solved.time_s <= guess_s * _ROUNDING:  # other links may break: not a plan yet
-                solved = replace(solved, time_s=np.inf)
+                unsure = [replace(solution, is_whole=False) for solution in solved.solutions]
+                solved = replace(solved, time_s=np.inf, solutions=unsure)
             return solved if best is None or solved.time_s < best.time_s else best
         if solved.time_s > guess_s * _ROUNDING and np.isfinite(solved.time_s):
             guess_s = solved.time_s * _AHEAD
