@@ -6,34 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
 import torch
-from scipy.sparse import csr_array
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from reknit.algorithms.learned.common.baseline import Baseline, Model
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.common.gradnorm import GradNorm, gradient_norms
-from reknit.algorithms.learned.common.layers import (
-    ConvolutionStack,
-    as_tensor,
-    contracting_kernel,
-    drop,
-    dropout_generator,
-    fill,
-    layer_sizes,
-    without_values,
-)
-from reknit.algorithms.learned.common.loss import Judged, judge
+from reknit.algorithms.learned.common.layers import as_tensor, dropout_generator
 from reknit.algorithms.learned.common.online import OnlineRule
+from reknit.algorithms.learned.demd.loss import Balanced, degree_shares, graph_degrees
+from reknit.algorithms.learned.demd.network import DemdNetwork, embedding_kernel, hop_kernels
 from reknit.algorithms.parameters import Hops, Iterations, LearningRate, Range, Share
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
-from reknit.base.types import FloatArray, IntArray
-from reknit.network.hops import hops_within
-from reknit.network.links import adjacency, degrees
-from reknit.swarm.scenario import Scenario
 
 DEFAULT_HOPS = (4, 5, 6, 7, 8)
 
@@ -106,7 +90,7 @@ class Demd(Baseline):
         networks = [DemdNetwork.make(self, scenario.dim, generator) for _ in self.hops]
         dropout = dropout_generator(self.dropout, context.seed)
         by_hops = self.centroid_degrees == "hops"
-        shares = [_shares(_degrees(graph)) for graph in graphs] if by_hops else None
+        shares = [degree_shares(graph_degrees(graph)) for graph in graphs] if by_hops else None
         objective = Balanced(self, networks, case, shares)
 
         def forward(active: Sequence[int]) -> Tensor:
@@ -116,130 +100,3 @@ class Demd(Baseline):
         parameters = [one for network in networks for one in network.parameters()]
         details = {"branches": [int(k) for k in self.hops]}
         return Model(forward, parameters, objective, details, branches=len(networks))
-
-
-class DemdNetwork(nn.Module):
-    """The damage embedding's weights, then a stack of convolutions."""
-
-    def __init__(self, planner: Demd, dim: int) -> None:
-        super().__init__()
-        self.dropout = planner.dropout
-        first, *rest = layer_sizes(dim, planner.layers, planner.hidden)
-        self.embed = nn.Linear(*first)
-        self.stack = ConvolutionStack(rest, planner.dropout)
-
-    @staticmethod
-    def make(planner: Demd, dim: int, generator: torch.Generator) -> DemdNetwork:
-        """A network with the generator's next weights."""
-        network = without_values(lambda: DemdNetwork(planner, dim))
-        fill(network, generator)
-        assert isinstance(network, DemdNetwork)
-        return network
-
-    @property
-    def last_weight(self) -> Tensor:
-        """W of the last layer, which both losses share."""
-        return self.stack.linear_layers[-1].weight
-
-    def forward(
-        self, embedding: Tensor, kernel: Tensor, generator: torch.Generator | None
-    ) -> Tensor:
-        """Survivors' rows of ``S_0 X_all`` (n, dim) to targets (n, dim) in (-1, 1)."""
-        features = drop(functional.relu(self.embed(embedding)), self.dropout, generator)
-        output: Tensor = self.stack(features, kernel, generator)
-        return output
-
-
-class Balanced:
-    """DEMD's loss, with the state of each network's GradNorm.
-
-    Parameters
-    ----------
-    planner
-        Its weights and rates.
-    networks
-        One per k.
-    case
-        The scenario.
-    shares
-        (N_R,) each UAV's share in the centroid, per k; None: by the degrees of the output.
-    """
-
-    def __init__(
-        self,
-        planner: Demd,
-        networks: Sequence[DemdNetwork],
-        case: Case,
-        shares: Sequence[FloatArray] | None = None,
-    ) -> None:
-        self._shares = shares
-        self._rule = planner.loss
-        self._networks = networks
-        rate, alpha = planner.gradnorm_rate, planner.gradnorm_alpha
-        self._balance = [GradNorm(2, alpha, rate) for _ in networks]
-        start = case.scenario.survivor_positions
-        middle = (start.min(axis=0) + start.max(axis=0)) / 2.0
-        self._middle = case.scale.to_unit(middle)
-
-    def __call__(self, output: Tensor, case: Case, branches: Sequence[int]) -> Judged:
-        judged = judge(output, case, self._rule)
-        size_m = case.scale.size_m
-        held = case.hold(output)
-        delay = torch.from_numpy(case.delay).float()
-        moved_m = ((held - case.start).norm(dim=2) * delay).amax(dim=1) * size_m
-        weights = np.stack(
-            [
-                _degree_weights(targets, case) if self._shares is None else self._shares[branch]
-                for targets, branch in zip(judged.targets, branches, strict=True)
-            ]
-        )
-        centroid = (held * torch.from_numpy(weights)[:, :, None]).sum(dim=1)
-        off_m = (centroid - self._middle).norm(dim=1) * size_m
-        extra = []
-        for row, branch in enumerate(branches):
-            parts = [moved_m[row], off_m[row]]
-            balance = self._balance[branch]
-            if output.requires_grad:
-                norms = gradient_norms(parts, self._networks[branch].last_weight)
-                balance.update(np.asarray([float(one.detach()) for one in parts]), norms)
-            own, off = balance.weights
-            # `judge` has counted the displacement once already.
-            extra.append((own - 1.0) * parts[0] + off * parts[1])
-        return replace(judged, loss=judged.loss + torch.stack(extra))
-
-
-def _degree_weights(targets: FloatArray, case: Case) -> FloatArray:
-    """Share of each UAV in the centroid."""
-    return _shares(degrees(targets, case.scenario.radio_range_m))
-
-
-def _degrees(kernel: csr_array) -> IntArray:
-    """Neighbours of every node of the graph behind a kernel."""
-    entries = kernel.tocoo()
-    linked = entries.row[(entries.row != entries.col) & (entries.data > 0.0)]
-    return np.bincount(linked, minlength=kernel.shape[0])
-
-
-def _shares(degree: IntArray) -> FloatArray:
-    """Degrees scaled to sum one; equal where nobody has a link."""
-    share = degree.astype(np.float32)
-    if share.sum() == 0:
-        share += 1.0
-    return np.asarray(share / share.sum())
-
-
-def embedding_kernel(scenario: Scenario) -> csr_array:
-    """S_0: the survivors' rows, the columns in the order survivors, destroyed."""
-    kernel = contracting_kernel(scenario.links, scenario.uavs)
-    order = np.concatenate([scenario.survivors, scenario.destroyed])
-    return csr_array(kernel[scenario.survivors][:, order])
-
-
-def hop_kernels(scenario: Scenario, hops: Sequence[int]) -> list[csr_array]:
-    """S_k of each k, on the survivors."""
-    within = hops_within(adjacency(scenario.links, scenario.uavs), max(hops))
-    near = within[scenario.survivors][:, scenario.survivors].tocoo()
-    upper = near.row < near.col
-    pairs: IntArray = np.stack([near.row[upper], near.col[upper]], axis=1).astype(np.int64)
-    count = near.data[upper] - 1
-    return [contracting_kernel(pairs[count <= k], len(scenario.survivors)) for k in hops]

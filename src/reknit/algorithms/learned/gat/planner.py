@@ -6,27 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from reknit.algorithms.learned.common.baseline import Baseline, Model
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.common.geometric import GATv2Conv
-from reknit.algorithms.learned.common.layers import (
-    drop,
-    dropout_generator,
-    fill,
-    without_values,
-)
-from reknit.algorithms.learned.gcn.planner import both_ways
+from reknit.algorithms.learned.common.geometric import both_ways
+from reknit.algorithms.learned.common.layers import dropout_generator
+from reknit.algorithms.learned.gat.network import GatNetwork
 from reknit.algorithms.parameters import Iterations, LearningRate, Range
 from reknit.base.context import Context
 from reknit.network.links import links
-
-_LAST_SHARE = 0.1
-"""The last layer's first weights, against Glorot's. Layer normalisation keeps features large, so
-that outputs would start all over the area; like this they start close to one point, as GCN's do."""
 
 
 @dataclass(frozen=True)
@@ -78,35 +67,3 @@ class Gat(Baseline):
             return output[None]
 
         return Model(forward, list(network.parameters()))
-
-
-class GatNetwork(nn.Module):
-    """The network of `Gat`."""
-
-    def __init__(self, planner: Gat, dim: int) -> None:
-        super().__init__()
-        self.dropout = planner.dropout
-        wide = planner.hidden * planner.heads
-        shared = {"heads": planner.heads, "share_weights": planner.share_weights}
-        inputs = [dim, *[wide] * (planner.layers - 2)]
-        self.layers = nn.ModuleList(GATv2Conv(i, planner.hidden, **shared) for i in inputs)
-        self.norms = nn.ModuleList(nn.LayerNorm(wide) for _ in inputs)
-        self.last = GATv2Conv(wide, dim, concat=False, **shared)
-
-    @staticmethod
-    def make(planner: Gat, dim: int, seed: int) -> nn.Module:
-        """A network with the first weights of a seed."""
-        network = without_values(lambda: GatNetwork(planner, dim))
-        fill(network, torch.Generator().manual_seed(seed))
-        assert isinstance(network, GatNetwork)
-        with torch.no_grad():
-            for one in network.last.parameters():
-                one.mul_(_LAST_SHARE)
-        return network
-
-    def forward(self, features: Tensor, edges: Tensor, generator: torch.Generator | None) -> Tensor:
-        """(n, dim) positions to (n, dim) in (-1, 1)."""
-        for layer, norm in zip(self.layers, self.norms, strict=True):
-            features = functional.relu(norm(layer(features, edges)))
-            features = drop(features, self.dropout, generator)
-        return torch.tanh(self.last(features, edges))

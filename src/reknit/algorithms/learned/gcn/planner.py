@@ -6,23 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from reknit.algorithms.learned.common.baseline import Baseline, Model
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.common.geometric import GCNConv
-from reknit.algorithms.learned.common.layers import (
-    drop,
-    dropout_generator,
-    fill,
-    layer_sizes,
-    without_values,
-)
+from reknit.algorithms.learned.common.geometric import both_ways
+from reknit.algorithms.learned.common.layers import dropout_generator
+from reknit.algorithms.learned.gcn.network import GcnNetwork
 from reknit.base.context import Context
-from reknit.base.types import IntArray
 from reknit.network.links import links
 
 
@@ -58,34 +49,3 @@ class Gcn(Baseline):
             return output[None]
 
         return Model(forward, list(network.parameters()))
-
-
-class GcnNetwork(nn.Module):
-    """The network of `Gcn` for one graph, whose normalisation it remembers."""
-
-    def __init__(self, dim: int, layers: int, hidden: int, dropout: float) -> None:
-        super().__init__()
-        self.dropout = dropout
-        sizes = layer_sizes(dim, layers, hidden)
-        self.layers = nn.ModuleList(GCNConv(i, o, cached=True) for i, o in sizes)
-
-    @staticmethod
-    def make(planner: Gcn, dim: int, seed: int) -> nn.Module:
-        """A network with the first weights of a seed."""
-        network = without_values(
-            lambda: GcnNetwork(dim, planner.layers, planner.hidden, planner.dropout)
-        )
-        fill(network, torch.Generator().manual_seed(seed))
-        return network
-
-    def forward(self, features: Tensor, edges: Tensor, generator: torch.Generator | None) -> Tensor:
-        """(n, dim) positions to (n, dim) in (-1, 1)."""
-        *inner, last = self.layers
-        for layer in inner:
-            features = drop(functional.relu(layer(features, edges)), self.dropout, generator)
-        return torch.tanh(last(features, edges))
-
-
-def both_ways(pairs: IntArray) -> Tensor:
-    """Links as torch_geometric wants them: (2, 2 links), each from both ends."""
-    return torch.from_numpy(np.concatenate([pairs, pairs[:, ::-1]]).T.copy())

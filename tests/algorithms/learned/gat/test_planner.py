@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import reknit
-from reknit.algorithms.learned.common.geometric import GATv2Conv
-from reknit.algorithms.learned.gat.planner import Gat, GatNetwork
-from reknit.algorithms.learned.gcn.planner import both_ways
+from reknit.algorithms.learned.common.geometric import GATv2Conv, both_ways
+from reknit.algorithms.learned.gat.network import GatNetwork
+from reknit.algorithms.learned.gat.planner import Gat
 from reknit.base.errors import InvalidParameter
 
 SMALL: dict[str, Any] = {"layers": 3, "hidden": 8, "heads": 2}

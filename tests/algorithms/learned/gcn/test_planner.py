@@ -9,8 +9,9 @@ import pytest
 import torch
 
 import reknit
-from reknit.algorithms.learned.common.geometric import GCNConv
-from reknit.algorithms.learned.gcn.planner import Gcn, GcnNetwork, both_ways
+from reknit.algorithms.learned.common.geometric import GCNConv, both_ways
+from reknit.algorithms.learned.gcn.network import GcnNetwork
+from reknit.algorithms.learned.gcn.planner import Gcn
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
 

@@ -10,13 +10,9 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.demd.planner import (
-    Balanced,
-    Demd,
-    DemdNetwork,
-    embedding_kernel,
-    hop_kernels,
-)
+from reknit.algorithms.learned.demd.loss import Balanced
+from reknit.algorithms.learned.demd.network import DemdNetwork, embedding_kernel, hop_kernels
+from reknit.algorithms.learned.demd.planner import Demd
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
 
