@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import reknit
 from reknit.algorithms.registry import DEFAULT_PLANNER
 from reknit.cli.options import ScenarioOptions
 from reknit.cli.values import parameters
-from reknit.errors import InvalidParameter
-from tests.cli.processes import reknit_process
+from reknit.errors import InvalidInput, InvalidParameter
+from reknit.swarm.demands import demand_fields
+from tests.cli.processes import CASE, reknit_process
 
 
 @pytest.fixture
@@ -43,10 +47,12 @@ def test_a_number_of_losses_beside_a_file_is_drawn_among_survivors(swarm: Path) 
     assert rows == list(range(rows[0], rows[0] + 4))
 
 
-@pytest.mark.parametrize("text", ["9", "3,3", "0.999", "1.0", "3,77", "3,9", "0,1,2,3,4,5,6,7,8"])
+@pytest.mark.parametrize(
+    "text", ["9", "3,3", "0.999", "1.0", "3,77", "3,9", "0,1,2,3,4,5,6,7,8", ",", "3,", ""]
+)
 def test_losses_that_cannot_be_are_refused(swarm: Path, text: str) -> None:
     """All of them, one twice, one unknown, one lost before: one typed error each."""
-    with pytest.raises(InvalidParameter, match="destroy"):
+    with pytest.raises(InvalidInput, match="destroy"):
         ScenarioOptions(path=swarm, destroy=text).scenario()
 
 
@@ -81,10 +87,113 @@ def test_the_help_shows_the_defaults_of_the_calls() -> None:
     assert DEFAULT_PLANNER == "certified"
 
 
-@pytest.mark.parametrize("text", ["False", "false", "no", "FALSE"])
+@pytest.mark.parametrize("text", ["False", "false", "no", "0"])
 def test_words_for_false_mean_false(text: str) -> None:
-    """--param x=False is not a text that counts as true."""
-    assert parameters("certified", [f"x={text}"])["x"] is False
+    """--param trimming=False is not a text that counts as true."""
+    assert parameters("ml-dagl", [f"trimming={text}"])["trimming"] is False
+
+
+def test_a_value_of_another_type_is_one_typed_line() -> None:
+    """--param trimming=maybe names the parameter, the value and what is allowed."""
+    words = ("recover", *CASE, "--planner", "ml-dagl", "--param", "trimming=maybe")
+    done = reknit_process(*words)
+    assert done.returncode == 2
+    assert "ml-dagl.trimming is 'maybe'; allowed: true or false" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_parameters_of_a_planner_are_listed() -> None:
+    """`reknit planners NAME` shows name, type, default and meaning of each."""
+    listed = json.loads(reknit_process("planners", "hero", "--json").stdout)["parameters"]
+    assert [row["name"] for row in listed] == ["weight"]
+    table = reknit_process("planners", "hero").stdout
+    assert "weight" in table
+    assert str(listed[0]["default"]) in table
+    unknown = reknit_process("planners", "hroe")
+    assert unknown.returncode == 2
+    assert "did you mean 'hero'" in unknown.stderr
+
+
+def test_demands_reach_the_scenario(swarm: Path) -> None:
+    """Each --demand is a field of the scenario, beside a file and without one."""
+    given = ["connectivity=2", "anchors=0,8", "min_separation_m=5", "position_sigma_m=2.5"]
+    for path in (swarm, None):
+        options = ScenarioOptions(path=path, destroy="3,5", demand=given)
+        case = dataclasses.replace(options, uavs=None if path else 20).scenario()
+        assert case.connectivity == 2
+        assert case.anchors.tolist() == [0, 8]
+        assert case.min_separation_m == 5.0
+        assert case.planning_range_m == pytest.approx(120.0 - 3.0 * 2.0**0.5 * 2.5)
+
+
+def test_every_demand_is_listed_and_unknown_ones_are_refused() -> None:
+    """`reknit demands` lists the fields; a misspelt one gets a hint."""
+    listed = json.loads(reknit_process("demands", "--json").stdout)["demands"]
+    assert [row["name"] for row in listed] == list(demand_fields())
+    done = reknit_process("recover", "--demand", "conectivity=2")
+    assert done.returncode == 2
+    assert "did you mean 'connectivity'" in done.stderr
+
+
+def test_strikes_take_who_they_say() -> None:
+    """By number, by id, by disc: the survivors of each phase are those of the strikes before."""
+    words = ["recover", *CASE, "--planner", "certified", "--json"]
+    scenario = reknit.generate(30, 15, seed=2, split=True)
+    first, second = scenario.survivors[:2].tolist()
+    x_m, y_m = scenario.positions[second]
+    done = reknit_process(
+        *words,
+        "--strike",
+        f"0:uavs={first}",
+        "--strike",
+        f"0:disc={x_m},{y_m},1",
+        "--strike",
+        "1:3",
+    )
+    phases = json.loads(done.stdout)["phases"]
+    assert [phase["scenario"]["survivors"] for phase in phases] == [15, 14, 13, 10]
+    assert str(first) not in phases[1]["final_positions_m"]
+    assert str(second) not in phases[2]["final_positions_m"]
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["3", "3:", "x:1", "1:0", "-1:2", "1:uavs=", "1:disc=1,2", "1:x=3"]
+)
+def test_strikes_that_make_no_sense_are_refused(text: str) -> None:
+    """One typed line, code 2."""
+    done = reknit_process("recover", *CASE, "--strike", text)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+
+
+def test_inertia_makes_the_flight_longer() -> None:
+    """--acceleration reaches the simulator."""
+    words = ("recover", *CASE, "--json")
+    plain = json.loads(reknit_process(*words).stdout)["metrics"]["flown_time_s"]
+    slow = json.loads(reknit_process(*words, "--acceleration", "2").stdout)["metrics"]
+    scenario = reknit.generate(30, 15, seed=2, split=True)
+    plan = reknit.plan(scenario, "certified", seed=2)
+    expected = reknit.fly(scenario, plan, max_acceleration_mps2=2.0).reconnected_at_s
+    assert slow["flown_time_s"] == expected
+    assert expected is not None
+    assert expected > plain
+
+
+def test_names_of_uavs_are_used_in_and_out(tmp_path: Path) -> None:
+    """A file with ids of one's own: --destroy takes them, and results are told by them."""
+    path = tmp_path / "named.csv"
+    lines = [f"{name},{100 * k},0,1" for k, name in enumerate(("ada", "bo", "cy", "dee"))]
+    path.write_text("\n".join(["uav_id,x_m,y_m,alive", *lines]) + "\n")
+    out = tmp_path / "out"
+    done = reknit_process(
+        "recover", str(path), "--destroy", "bo", "--json", "--out", str(out), "--no-animate"
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert list(result["targets_m"]) == ["ada", "cy", "dee"]
+    assert set(pq.read_table(out / "flight.parquet")["uav_id"].to_pylist()) == {"ada", "cy", "dee"}
+    assert set(result["final_positions_m"]) == {"ada", "cy", "dee"}
 
 
 def test_a_parameter_given_twice_is_refused() -> None:

@@ -18,7 +18,7 @@ from reknit.base.errors import ImpossibleDemands, ReknitError
 from reknit.base.version import VERSION
 from reknit.cli import codes
 from reknit.cli.compare import compare
-from reknit.cli.planners import planners
+from reknit.cli.planners import demands, planners
 from reknit.cli.recover import recover
 from reknit.cli.serve import serve
 from reknit.cli.study import study_app
@@ -40,7 +40,8 @@ app.command(epilog="Example: reknit compare --uavs 100 --destroy 50 --seed 3 --o
     compare
 )
 app.command(epilog="Example: reknit verify demo/scenario.json demo/plan.json")(verify)
-app.command(epilog="Example: reknit planners --json")(planners)
+app.command(epilog="Example: reknit planners ml-dagl")(planners)
+app.command(epilog="Example: reknit demands")(demands)
 app.command(epilog="Example: reknit pretrain --preset default --dim 2 --out training")(pretrain)
 app.command(epilog="Example: reknit bench --repeats 5")(bench)
 app.add_typer(study_app, name="study")

@@ -12,7 +12,6 @@ from reknit.base.errors import InvalidParameter, MissingExtra, ReknitError
 from reknit.base.log import logger
 from reknit.cli.codes import DONE, NOT_DONE
 from reknit.cli.options import Budget, Json, ScenarioOptions, takes_a_scenario
-from reknit.cli.planners import is_ready
 from reknit.cli.values import output_path, print_files, print_json
 
 if TYPE_CHECKING:
@@ -90,10 +89,10 @@ def _chosen(planners: str | None) -> tuple[list[str], dict[str, list[str]]]:
     names = []
     missing: dict[str, list[str]] = {}
     for entry in registered().values():
-        if is_ready(entry):
-            names.append(entry.name)
+        if entry.not_ready and entry.extra:
+            missing.setdefault(entry.extra, []).append(entry.name)
         else:
-            missing.setdefault(entry.extra or "", []).append(entry.name)
+            names.append(entry.name)
     return names, missing
 
 

@@ -16,6 +16,7 @@ from rich.table import Table
 from reknit.base.progress import Progress as Report
 from reknit.base.types import JsonDict
 from reknit.plans.plan import Plan
+from reknit.recovery.repeated import RepeatedRun
 from reknit.recovery.runs import Run
 from reknit.swarm.scenario import Scenario
 
@@ -106,6 +107,27 @@ def run_table(run: Run) -> Table:
     if metrics.min_separation_m is not None:
         table.add_row("closest approach", f"{metrics.min_separation_m:.2f} m")
     table.add_row("computing", _milliseconds(run.compute_s))
+    return table
+
+
+def phases_table(result: RepeatedRun) -> Table:
+    """What happened after the first damage and after each strike."""
+    table = Table(title_justify="left", caption_justify="left")
+    for name in ("from", "survivors", "sub-nets", "reconnected"):
+        table.add_column(name, justify="right", no_wrap=True)
+    ends_s = [*result.begins_s[1:], np.inf]
+    for begin_s, end_s, run in zip(result.begins_s, ends_s, result.phases, strict=True):
+        at = run.flight.reconnected_at_s
+        reconnected = "-" if at is None else f"after {_seconds(at)}"
+        table.add_row(
+            _seconds(begin_s),
+            str(len(run.scenario.survivors)),
+            str(run.scenario.subnet_count),
+            "struck before" if at is not None and begin_s + at > end_s else reconnected,
+        )
+    end = result.reconnected_at_s
+    whole = "Not whole within the allowed time" if end is None else f"Whole at {_seconds(end)}"
+    table.caption = f"{whole}; connected {result.connected_share:.0%} of the time until then."
     return table
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
 import typer
 
 from reknit.base.errors import InvalidParameter
+from reknit.cli.values import pairs, plain_value
 
 if TYPE_CHECKING:
+    from reknit.recovery.repeated import Strike
     from reknit.swarm.scenario import Scenario
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -67,10 +69,21 @@ class ScenarioOptions:
         bool, typer.Option("--split", help="Redraw the damage until it splits the swarm.")
     ] = False
 
+    demand: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="What more the recovery must meet, as connectivity=2; may be repeated. "
+            "'reknit demands' lists them.",
+        ),
+    ] = None
+
     def scenario(self) -> Scenario:
         """The scenario of the file, or one generated from the options."""
-        given = {"radio_range_m": self.range_m, "max_speed_mps": self.speed}
+        given: dict[str, Any] = {"radio_range_m": self.range_m, "max_speed_mps": self.speed}
         replaced = {name: value for name, value in given.items() if value is not None}
+        if self.demand:
+            replaced |= demands(self.demand)
         return self._generated(replaced) if self.path is None else self._loaded(replaced)
 
     def _generated(self, replaced: dict[str, Any]) -> Scenario:
@@ -78,7 +91,7 @@ class ScenarioOptions:
 
         wanted: dict[str, Any] = {
             "uavs": self.uavs,
-            "destroyed": None if self.destroy is None else losses(self.destroy),
+            "destroyed": None if self.destroy is None else losses("--destroy", self.destroy),
             "layout": self.layout,
             "damage": self.damage,
             "dim": self.dim,
@@ -100,8 +113,9 @@ class ScenarioOptions:
         case = load_scenario(self.path, **replaced)
         if self.destroy is None:
             return case
-        lost = further_losses(case, losses(self.destroy), self.damage or "random", self.seed)
-        return load_scenario(self.path, **replaced, destroyed=lost.tolist())
+        wanted = losses("--destroy", self.destroy, case)
+        lost = further_losses(case, wanted, self.damage or "random", self.seed)
+        return replace(case, destroyed=lost)
 
 
 def takes_a_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,12 +148,63 @@ def takes_a_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options
 
 
-def losses(text: str) -> int | float | list[int]:
-    """Read ``--destroy``: ``100`` is a number, ``0.5`` a ratio, ``3,5,8`` are ids."""
+def losses(option: str, text: str, scenario: Scenario | None = None) -> Any:
+    """Read who is lost: ``100`` is a number, ``0.5`` a ratio, ``3,5,8`` are ids.
+
+    In a scenario whose UAVs have names, ids are names.
+    """
+    parts = [part.strip() for part in text.split(",")]
     try:
-        if "," in text:
-            return [int(part) for part in text.split(",")]
+        if len(parts) > 1 and all(parts):
+            return parts if _has_names(scenario) else [int(part) for part in parts]
+        if _has_names(scenario) and text.strip() in (scenario.names or ()):  # type: ignore[union-attr]
+            return [text.strip()]
         return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
     except ValueError:
         allowed = "a number such as 100, a ratio such as 0.5, or ids such as 3,5,8"
-        raise InvalidParameter("--destroy", text, allowed) from None
+        raise InvalidParameter(option, text, allowed) from None
+
+
+def _has_names(scenario: Scenario | None) -> bool:
+    return scenario is not None and scenario.names is not None
+
+
+def demands(given: list[str]) -> dict[str, Any]:
+    """Fields of the scenario from ``name=value`` texts; ids of UAVs have commas between."""
+    from reknit.base.errors import UnknownName
+    from reknit.swarm.demands import demand_fields, rule
+
+    known = demand_fields()
+    values: dict[str, Any] = {}
+    for name, text in pairs("--demand", given):
+        if name not in known:
+            raise UnknownName("--demand", name, known)
+        is_list = get_origin(rule(name).json) is list and not text.startswith("[")
+        values[name] = (
+            [plain_value(part) for part in text.split(",")] if is_list else plain_value(text)
+        )
+    return values
+
+
+def parse_strike(text: str, scenario: Scenario) -> Strike:
+    """Read a strike: ``2.5:10`` (ten at random), ``2.5:uavs=3,8`` or ``2.5:disc=X,Y,RADIUS``."""
+    from reknit.recovery.repeated import Strike
+
+    allowed = "TIME:COUNT, TIME:uavs=ID,ID,... or TIME:disc=X,Y[,Z],RADIUS"
+    time_text, colon, rest = text.partition(":")
+    kind, equals, values = rest.partition("=")
+    parts = [part.strip() for part in values.split(",")]
+    try:
+        time_s = float(time_text)
+        if colon and not equals:
+            return Strike(time_s, count=int(rest))
+        if kind.strip() == "uavs":
+            return Strike(time_s, uavs=tuple(parts if scenario.names else map(int, parts)))
+        if kind.strip() == "disc":
+            *centre, radius = map(float, parts)
+            return Strike(time_s, centre_m=tuple(centre), radius_m=radius)
+    except InvalidParameter:
+        raise
+    except ValueError:
+        pass
+    raise InvalidParameter("--strike", text, allowed)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def run_result(run: Run) -> JsonDict:
 
 def by_uav(scenario: Scenario, rows: FloatArray) -> dict[str, list[float]]:
     """One row per survivor under the id of its UAV, in the order of ``scenario.survivors``."""
-    return dict(zip(map(str, scenario.survivors.tolist()), rows.tolist(), strict=True))
+    return dict(zip(map(str, scenario.survivor_labels), rows.tolist(), strict=True))
 
 
 def plan_summary(plan: Plan) -> JsonDict:
@@ -148,10 +149,10 @@ def save_flight(scenario: Scenario, flight: Flight, folder: Path) -> Path:
     return path
 
 
-def _long_columns(scenario: Scenario, flight: Flight) -> list[FloatArray]:
+def _long_columns(scenario: Scenario, flight: Flight) -> list[np.ndarray[Any, Any]]:
     frames, survivors, dim = flight.positions.shape
     return [
         np.repeat(flight.times_s, survivors),
-        np.tile(scenario.survivors, frames),
+        np.tile(np.asarray(scenario.survivor_labels), frames),
         *(np.ascontiguousarray(flight.positions[:, :, axis]).ravel() for axis in range(dim)),
     ]

@@ -1,21 +1,25 @@
-"""`reknit planners`: what there is and what it needs."""
+"""`reknit planners` and `reknit demands`: what there is, what it needs, what it takes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
+
+import typer
 
 from reknit.cli.codes import DONE
 from reknit.cli.options import Json
 from reknit.cli.values import print_json
 
-if TYPE_CHECKING:
-    from reknit.algorithms.registry import Entry
-
 
 def planners(
+    name: Annotated[str | None, typer.Argument(help="Show the parameters of this one.")] = None,
     as_json: Json = False,
 ) -> int:
-    """What each planner is, and what it needs."""
+    """What each planner is and what it needs; of one: its parameters, defaults and meaning."""
+    return _list(as_json) if name is None else _one(name, as_json)
+
+
+def _list(as_json: bool) -> int:
     from reknit.algorithms.registry import registered
 
     rows: list[dict[str, Any]] = []
@@ -27,12 +31,14 @@ def planners(
                 "kind": kind + (", improves others" if entry.polishes else ""),
                 "summary": entry.summary,
                 "needs": entry.extra or "",
-                "ready": is_ready(entry),
+                "ready": not entry.not_ready,
+                "fault": entry.not_ready,
             }
         )
     if as_json:
         print_json({"planners": rows}, [])
         return DONE
+    from rich.markup import escape
     from rich.table import Table
 
     from reknit.cli.console import out
@@ -42,15 +48,76 @@ def planners(
     for heading in ("kind", "what it does", "needs"):
         table.add_column(heading)
     for row in rows:
-        needs = row["needs"] and f"reknit[{row['needs']}]" + ("" if row["ready"] else " (missing)")
-        table.add_row(row["name"], row["kind"], row["summary"], needs.replace("[", r"\["))
+        needs = f"reknit[{row['needs']}]" if row["needs"] else ""
+        state = "" if row["ready"] else " (missing)" if row["needs"] else row["fault"]
+        table.add_row(row["name"], row["kind"], row["summary"], escape(needs + state))
     out.print(table)
     out.print("A plus sign combines a planner with one that improves others: gcn+contraction.")
+    out.print("'reknit planners NAME' shows what can be set by --param.")
     return DONE
 
 
-def is_ready(entry: Entry) -> bool:
-    """Whether a planner's libraries are installed."""
-    from importlib.util import find_spec
+def _one(name: str, as_json: bool) -> int:
+    from reknit.algorithms.registry import parameters
 
-    return entry.extra is None or find_spec("torch") is not None
+    rows = [
+        {
+            "name": item.name,
+            "type": item.type_text,
+            "default": item.default,
+            "meaning": item.meaning,
+        }
+        for item in parameters(name)
+    ]
+    if as_json:
+        print_json({"planner": name, "parameters": _plain(rows)}, [])
+    else:
+        _print_fields(rows, f"{name} has no parameters.")
+    return DONE
+
+
+def demands(as_json: Json = False) -> int:
+    """What can be asked of a recovery by --demand NAME=VALUE, and of a scenario file."""
+    from reknit.algorithms.parameters import type_text
+    from reknit.swarm.demands import demand_fields, rule
+
+    rows = [
+        {
+            "name": name,
+            "type": type_text(rule(name).json),
+            "default": list(field.default) if isinstance(field.default, tuple) else field.default,
+            "meaning": rule(name).meaning,
+        }
+        for name, field in demand_fields().items()
+    ]
+    if as_json:
+        print_json({"demands": _plain(rows)}, [])
+    else:
+        _print_fields(rows, "none")
+    return DONE
+
+
+def _plain(rows: list[dict[str, Any]]) -> Any:
+    """The rows with text for every default that JSON has no form for."""
+    import json
+
+    return json.loads(json.dumps(rows, default=str))
+
+
+def _print_fields(rows: list[dict[str, Any]], nothing: str) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from reknit.cli.console import out
+
+    if not rows:
+        out.print(nothing)
+        return
+    table = Table()
+    table.add_column("name", no_wrap=True)
+    for heading in ("allowed", "default", "meaning"):
+        table.add_column(heading)
+    for row in rows:
+        default = "none" if row["default"] is None else str(row["default"])
+        table.add_row(row["name"], *map(escape, (row["type"], default, row["meaning"])))
+    out.print(table)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reknit.cli.codes import DONE, NOT_DONE
-from reknit.cli.options import Budget, Json, ScenarioOptions, takes_a_scenario
+from reknit.cli.options import Budget, Json, ScenarioOptions, parse_strike, takes_a_scenario
 from reknit.cli.values import output_path, parameters, print_files, print_json
 
 if TYPE_CHECKING:
+    from reknit.base.progress import Progress
     from reknit.recovery.runs import Run
+    from reknit.swarm.scenario import Scenario
 
 
 @takes_a_scenario
@@ -29,6 +31,18 @@ def recover(
         typer.Option(help="A parameter of the planner, as name=value; may be repeated."),
     ] = None,
     budget: Budget = None,
+    acceleration: Annotated[
+        float | None,
+        typer.Option(help="Acceleration limit in m/s2.", show_default="inertia is neglected"),
+    ] = None,
+    strike: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TIME:WHO",
+            help="A further loss during the flight, as 2.5:10 (ten at random), 2.5:uavs=3,8 or "
+            "2.5:disc=X,Y,RADIUS; may be repeated.",
+        ),
+    ] = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder for plan, flight and pictures.")
     ] = None,
@@ -43,13 +57,18 @@ def recover(
 
     name = DEFAULT_PLANNER if planner is None else planner
     folder = output_path(out)
-    chosen = parameters(name, param)
+    settings = {
+        "seed": options.seed,
+        "budget_s": budget,
+        "max_acceleration_mps2": acceleration,
+        **parameters(name, param),
+    }
     case = options.scenario()
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
-        run = run_recovery(
-            case, name, seed=options.seed, budget_s=budget, progress=progress, **chosen
-        )
+        if strike:
+            return _under_strikes(case, name, strike, settings, folder, as_json, progress)
+        run = run_recovery(case, name, progress=progress, **settings)
         if folder is not None:
             files = save_run(run, folder, animate=animate, progress=progress)
     if as_json:
@@ -59,6 +78,47 @@ def recover(
         console.out.print(console.run_table(run))
         print_files(files)
     return exit_code(run)
+
+
+def _under_strikes(
+    case: Scenario,
+    planner: str,
+    strikes: list[str],
+    settings: dict[str, Any],
+    folder: Path | None,
+    as_json: bool,
+    progress: Progress,
+) -> int:
+    """Recover while further UAVs are lost; one folder of files a phase."""
+    from reknit.cli import console
+    from reknit.cli.outputs import run_result, save_run, scenario_summary
+    from reknit.recovery.repeated import recover_repeatedly
+
+    order = [parse_strike(text, case) for text in strikes]
+    result = recover_repeatedly(case, planner, order, progress=progress, **settings)
+    files: list[Path] = []
+    for number, run in enumerate(result.phases if folder is not None else ()):
+        assert folder is not None
+        files += save_run(run, folder / f"phase-{number}", animate=False, progress=progress)
+    if as_json:
+        phases = [
+            {"begins_s": begin_s, **run_result(run)}
+            for begin_s, run in zip(result.begins_s, result.phases, strict=True)
+        ]
+        summary = {
+            "scenario": scenario_summary(case),
+            "reconnected_at_s": result.reconnected_at_s,
+            "connected_share": result.connected_share,
+            "compute_s": result.compute_s,
+            "phases": phases,
+        }
+        print_json(summary, files)
+    else:
+        console.out.print(console.scenario_line(case))
+        console.out.print(console.phases_table(result))
+        if folder is not None:
+            console.out.print(f"Written to {folder}: a folder for each phase.", soft_wrap=True)
+    return NOT_DONE if result.reconnected_at_s is None else exit_code(result.phases[-1])
 
 
 def exit_code(run: Run) -> int:

@@ -4,35 +4,56 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from reknit.base.errors import InvalidParameter
 
 
-def parameters(planner: str, given: list[str] | None) -> dict[str, Any]:
-    """The planner's parameters from ``name=value`` texts."""
-    values: dict[str, Any] = {}
+def pairs(option: str, given: list[str] | None) -> Iterator[tuple[str, str]]:
+    """The name and the text of the value of each ``name=value``; no name twice."""
+    names: set[str] = set()
     for item in given or []:
         name, equals, text = (part.strip() for part in item.partition("="))
         if not equals or not name:
-            raise InvalidParameter("--param", item, "name=value")
-        if name in values:
-            raise InvalidParameter("--param", item, "each name once")
-        values[name] = _value(text)
+            raise InvalidParameter(option, item, "name=value")
+        if name in names:
+            raise InvalidParameter(option, item, "each name once")
+        names.add(name)
+        yield name, text
+
+
+def parameters(planner: str, given: list[str] | None) -> dict[str, Any]:
+    """The planner's parameters from ``name=value`` texts, read by what each one's type is."""
+    if not given:
+        return {}
+    from reknit.algorithms.parameters import type_text
+    from reknit.algorithms.registry import parameters as parameters_of
+
+    kinds = {item.name: item.type_text for item in parameters_of(planner.split("+")[0])}
+    values: dict[str, Any] = {}
+    for name, text in pairs("--param", given):
+        kind = kinds.get(name, "")
+        if kind.startswith(type_text(bool)) and text in ("0", "1"):
+            values[name] = text == "1"
+        elif kind.split(" or ")[0] == type_text(str) and plain_value(text) is not None:
+            values[name] = text
+        else:
+            values[name] = plain_value(text)
     return values
 
 
-_WORDS = {"false": False, "no": False, "true": True, "yes": True}
+_WORDS = {"false": False, "no": False, "true": True, "yes": True, "none": None}
 
 
-def _value(text: str) -> Any:
+def plain_value(text: str) -> Any:
     """JSON where it can be read as such; the usual words for a truth value; else the text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         return text
 
 

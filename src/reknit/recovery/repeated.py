@@ -13,23 +13,71 @@ from typing import Any
 import numpy as np
 
 from reknit.base.errors import InvalidParameter
+from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, IntArray
 from reknit.recovery.runs import Run, recover
 from reknit.swarm.scenario import Scenario
+from reknit.swarm.validation import rows
 
 
 @dataclass(frozen=True)
 class Strike:
-    """A further loss: when, counted from the first damage, and how many UAVs."""
+    """A further loss: a number of random UAVs, chosen ones, or all within a disc (a ball in 3-D).
+
+    Parameters
+    ----------
+    time_s
+        When, in seconds from the first damage.
+    count
+        How many survivors, drawn at random; one always stays.
+    uavs
+        Ids (or names) of the UAVs that are lost; those lost before count no more.
+    centre_m, radius_m
+        Everybody within this distance of this point, in metres, at that time.
+
+    Exactly one of `count`, `uavs` and `centre_m` with `radius_m` is given.
+    """
 
     time_s: float
-    count: int
+    count: int | None = None
+    uavs: tuple[int | str, ...] = ()
+    centre_m: tuple[float, ...] | None = None
+    radius_m: float | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.time_s) and self.time_s >= 0):
             raise InvalidParameter("strike.time_s", self.time_s, "a number of at least 0")
-        if isinstance(self.count, bool) or self.count < 1:
+        has_disc = self.centre_m is not None or self.radius_m is not None
+        if (self.count is not None) + bool(self.uavs) + has_disc != 1:
+            raise InvalidParameter("strike", self, "one of count, uavs, centre_m with radius_m")
+        if self.count is not None and (isinstance(self.count, bool) or self.count < 1):
             raise InvalidParameter("strike.count", self.count, "a whole number of at least 1")
+        if has_disc:
+            self._check_disc()
+
+    def _check_disc(self) -> None:
+        centre = self.centre_m
+        if centre is None or len(centre) not in (2, 3) or not np.isfinite(centre).all():
+            raise InvalidParameter("strike.centre_m", centre, "two or three finite numbers")
+        if self.radius_m is None or not (np.isfinite(self.radius_m) and self.radius_m >= 0):
+            raise InvalidParameter("strike.radius_m", self.radius_m, "a number of at least 0")
+
+    def lost(self, scenario: Scenario, rng: np.random.Generator) -> IntArray:
+        """Which survivors of a swarm as it is now are lost; one always stays."""
+        survivors = scenario.survivors
+        if self.count is not None:
+            return rng.permutation(survivors)[: min(self.count, len(survivors) - 1)]
+        if self.uavs:
+            lost = np.intersect1d(
+                rows("strike.uavs", self.uavs, scenario.uavs, scenario.names), survivors
+            )
+        else:
+            centre = np.asarray(self.centre_m)
+            if len(centre) != scenario.dim:
+                raise InvalidParameter("strike.centre_m", self.centre_m, f"{scenario.dim} numbers")
+            away_m = np.linalg.norm(scenario.survivor_positions - centre, axis=1)
+            lost = survivors[away_m <= self.radius_m]
+        return lost if len(lost) < len(survivors) else lost[1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +117,11 @@ def recover_repeatedly(
     *,
     seed: int = 0,
     budget_s: float | None = None,
+    max_acceleration_mps2: float | None = None,
+    progress: Progress = silent,
     **parameters: Any,
 ) -> RepeatedRun:
-    """Recover from a scenario while further strikes take random survivors."""
+    """Recover from a scenario while further strikes take survivors; see `recover` and `Strike`."""
     order = sorted(strikes, key=lambda strike: strike.time_s)
     rng = np.random.default_rng([seed, 1])
     ends_s = [strike.time_s for strike in order] + [np.inf]
@@ -82,7 +132,15 @@ def recover_repeatedly(
     for number, end_s in enumerate(ends_s):
         left_s = max(0.0, scenario.allowed_time_s - begin_s)
         now = _continued(scenario, positions, destroyed, left_s)
-        run = recover(now, planner, seed=seed, budget_s=budget_s, **parameters)
+        run = recover(
+            now,
+            planner,
+            seed=seed,
+            budget_s=budget_s,
+            max_acceleration_mps2=max_acceleration_mps2,
+            progress=progress,
+            **parameters,
+        )
         phases.append(run)
         begins_s.append(begin_s)
         at = run.flight.reconnected_at_s
@@ -90,10 +148,8 @@ def recover_repeatedly(
         if number < len(order):
             connected_s += 0.0 if at is None else max(0.0, phase_s - at)
             positions = _positions_at(now, run, max(0.0, end_s - begin_s))
-            alive = np.setdiff1d(np.arange(scenario.uavs), destroyed)
-            # Somebody must be left to reconnect.
-            count = min(order[number].count, len(alive) - 1)
-            destroyed = np.union1d(destroyed, rng.permutation(alive)[:count])
+            struck = _continued(scenario, positions, destroyed, left_s)
+            destroyed = np.union1d(destroyed, order[number].lost(struck, rng))
             begin_s = end_s
     final = phases[-1].flight.reconnected_at_s
     total = None if final is None else begins_s[-1] + final

@@ -11,10 +11,14 @@ from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.types import IntArray
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.scenario import Scenario
+from reknit.swarm.validation import rows
 
 
 def further_losses(
-    scenario: Scenario, wanted: float | Sequence[int], damage: str = "random", seed: int = 0
+    scenario: Scenario,
+    wanted: float | Sequence[int] | Sequence[str],
+    damage: str = "random",
+    seed: int = 0,
 ) -> IntArray:
     """Ids of all that are lost once the survivors are struck again.
 
@@ -23,7 +27,8 @@ def further_losses(
     scenario
         The swarm as it is.
     wanted
-        How many survivors are lost (int), which share of them (float below 1), or their ids.
+        How many survivors are lost (int), which share of them (float below 1), or their ids
+        or names.
     damage
         Which survivors, for a number or a share: a name of `reknit.swarm.damage`.
     seed
@@ -44,17 +49,14 @@ def further_losses(
     return np.union1d(scenario.destroyed, survivors[rows])
 
 
-def _chosen(scenario: Scenario, ids: Sequence[int]) -> IntArray:
-    for uav in ids:
-        if not (0 <= uav < scenario.uavs):
-            raise InvalidParameter("destroyed", uav, f"UAV ids from 0 to {scenario.uavs - 1}")
-        if not scenario.alive[uav]:
-            raise InvalidParameter("destroyed", uav, "survivors; this one is lost already")
-    if len(set(ids)) != len(ids):
-        raise InvalidParameter("destroyed", list(ids), "each id once")
-    if len(ids) >= len(scenario.survivors):
-        raise InvalidParameter("destroyed", list(ids), "ids that leave a survivor")
-    return np.asarray(ids, dtype=np.int64)
+def _chosen(scenario: Scenario, wanted: Sequence[int] | Sequence[str]) -> IntArray:
+    ids = rows("destroyed", wanted, scenario.uavs, scenario.names)
+    for row in ids.tolist():
+        if not scenario.alive[row]:
+            raise InvalidParameter(
+                "destroyed", scenario.label(row), "survivors; this one is lost already"
+            )
+    return ids
 
 
 def _count(wanted: float, survivors: int) -> int:

@@ -145,7 +145,7 @@ MAX_NAME = 100
 
 
 def rows(
-    field: str, value: Iterable[int] | Iterable[str], uavs: int, names: tuple[str, ...] | None
+    field: str, value: Iterable[int | str], uavs: int, names: tuple[str, ...] | None
 ) -> IntArray:
     """Sorted rows of the UAVs listed by row number or by name."""
     if isinstance(value, (str, bytes)):
