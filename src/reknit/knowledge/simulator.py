@@ -270,10 +270,7 @@ class _Operation:
                 self.motion.steer(mind.members, orders.velocities_mps, phase_time_s)
 
     def _strike(self, strike: Strike) -> None:
-        """Somebody must be left to reconnect."""
-        alive = np.flatnonzero(self.world.alive)
-        count = min(strike.count, len(alive) - 1)
-        self.world.alive[self._rng.permutation(alive)[:count]] = False
+        self.world.alive[strike.lost(self._struck(0.0), self._rng)] = False
 
     def _struck(self, now_s: float) -> Scenario:
         swarm = self._mission.swarm
