@@ -14,6 +14,28 @@ from reknit import cli
 CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "unknown planner": (("recover", "--planner", "center-flu"), "did you mean 'center-fly'"),
     "empty planner": (("recover", "--planner", "contraction+"), "after the plus sign"),
+    "no planner's name": (("recover", "--planner", ""), "planner is ''"),
+    "no ids": (("recover", "--destroy", ","), "--destroy is ','"),
+    "an id missing": (("recover", "--destroy", "3,"), "--destroy is '3,'"),
+    "no losses": (("recover", "--destroy", ""), "--destroy is ''"),
+    "compare: no names": (("compare", "--planners", ""), "--planners is ''"),
+    "compare: a name missing": (("compare", "--planners", "sidr,"), "--planners is 'sidr,'"),
+    "unknown demand": (("recover", "--demand", "conectivity=2"), "did you mean 'connectivity'"),
+    "demand of another type": (
+        ("recover", "--demand", "connectivity=two"),
+        "connectivity is 'two'",
+    ),
+    "strike without a time": (("recover", "--strike", "10"), "--strike is '10'"),
+    "no such strike": (("recover", "--strike", "1:bomb=3"), "--strike is '1:bomb=3'"),
+    "no acceleration": (("recover", "--uavs", "20", "--acceleration", "0"), "acceleration"),
+    "parameter twice": (
+        ("recover", "--planner", "hero", "--param", "weight=1", "--param", "weight=2"),
+        "each name once",
+    ),
+    "parameter of another type": (
+        ("recover", "--planner", "hero", "--param", "weight=heavy"),
+        "hero.weight is 'heavy'",
+    ),
     "too few UAVs": (("recover", "--uavs", "1"), "uavs is 1"),
     "all destroyed": (("recover", "--uavs", "20", "--destroy", "20"), "destroyed is 20"),
     "negative damage": (("recover", "--uavs", "20", "--destroy", "-3"), "destroyed is -3"),
@@ -113,3 +135,65 @@ def test_a_failed_write_keeps_the_old_file(monkeypatch: pytest.MonkeyPatch, tmp_
         reknit.save_scenario(reknit.generate(10, 5, seed=1), path)
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == ["case.json"]
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_an_output_without_a_name_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str
+) -> None:
+    """--out '' is not the current folder."""
+    monkeypatch.chdir(tmp_path)
+    assert "--out is" in fail(monkeypatch, capsys, "recover", "--uavs", "20", "--out", text)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_without_an_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A file of endless zeros is read up to the limit and no further."""
+    for name in ("zeros.csv", "zeros.json"):
+        (tmp_path / name).symlink_to("/dev/zero")
+        assert "too large" in fail(monkeypatch, capsys, "recover", str(tmp_path / name))
+    assert "too large" in fail(
+        monkeypatch, capsys, "verify", str(tmp_path / "zeros.json"), str(tmp_path / "zeros.json")
+    )
+
+
+def test_a_huge_file_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """222 MiB of CSV: one line that names the limit."""
+    path = tmp_path / "huge.csv"
+    with path.open("wb") as file:
+        file.write(b"uav_id,x_m,y_m,alive\n")
+        file.truncate(222 * 2**20)
+    assert "MiB" in fail(monkeypatch, capsys, "recover", str(path))
+
+
+BROKEN_FILES: dict[str, tuple[str, bytes]] = {
+    "a field of 200 kB": ("x.csv", b"uav_id,x_m,y_m,alive\n0," + b"9" * 200_000 + b",0,1\n"),
+    "an open quote": ("x.csv", b'uav_id,x_m,y_m,alive\n"0,1,2,1\n'),
+    "zero bytes": ("x.csv", b"uav_id,x_m,y_m,alive\n\0\0\0\n"),
+    "compressed garbage": ("x.json", b"\x1f\x8b\x08\x00garbage"),
+    "deep nesting": ("x.json", b"[" * 100_000),
+    "no UAVs": ("x.json", b'{"positions_m": []}'),
+    "a number too large": ("x.json", b'{"positions_m": [[1e400, 0]]}'),
+    "a key twice": ("x.json", b'{"positions_m": [[0, 0]], "positions_m": [[1, 1]]}'),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), BROKEN_FILES.values(), ids=BROKEN_FILES)
+def test_broken_files_are_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    name: str,
+    content: bytes,
+) -> None:
+    """Whatever is in a file, the answer is one line that names it."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    for words in (("recover", str(path)), ("verify", str(path), str(path))):
+        error = fail(monkeypatch, capsys, *words)
+        assert str(path) in error
+        assert error.count("\n") == 1

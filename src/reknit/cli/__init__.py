@@ -9,9 +9,10 @@ from __future__ import annotations
 def main() -> None:
     """Run the command of ``sys.argv`` and exit with its code.
 
-    Loading the commands takes a tenth of a second in which nothing has been written yet, so an
-    interrupt during that time ends the process at once; afterwards it is a KeyboardInterrupt,
-    on whose way out everything that was begun is cleaned up.
+    An interrupt ends the process at once until a command begins to work, which
+    `reknit.cli.console.progress_bar` marks: before, nothing has been written, and modules that
+    are being loaded may swallow a KeyboardInterrupt or turn it into a traceback. From then on it
+    is a KeyboardInterrupt, on whose way out everything that was begun is cleaned up.
     """
     # `signal` takes milliseconds to load, in which an interrupt would still be a traceback.
     import _signal  # type: ignore[import-not-found]
@@ -21,14 +22,16 @@ def main() -> None:
     from reknit.cli.codes import INTERRUPTED
 
     try:
-        before = _signal.signal(_signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+        before = _signal.signal(_signal.SIGINT, quit_at_once)
     except ValueError:  # not the main thread, which alone is interrupted
         before = None
-    from reknit.cli.app import run
+    try:
+        from reknit.cli.app import run
 
-    if before is not None:
-        _signal.signal(_signal.SIGINT, before)
-    code = run(sys.argv[1:])
+        code = run(sys.argv[1:])
+    finally:
+        if before is not None:
+            _signal.signal(_signal.SIGINT, before)
     if code == INTERRUPTED:
         # An interrupt that Python noticed inside exec(), where dataclasses are made, would have
         # it end by a signal instead of this code.
@@ -37,4 +40,13 @@ def main() -> None:
     sys.exit(code)
 
 
-__all__ = ["main"]
+def quit_at_once(*_: object) -> None:
+    """Answer an interrupt by which nothing that matters is lost."""
+    import os
+
+    from reknit.cli.codes import INTERRUPTED
+
+    os._exit(INTERRUPTED)
+
+
+__all__ = ["main", "quit_at_once"]

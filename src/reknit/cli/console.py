@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,8 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from reknit.base.progress import Progress as Report
-from reknit.base.types import JsonDict
-from reknit.plans.plan import Plan
+from reknit.cli import quit_at_once
 from reknit.recovery.repeated import RepeatedRun
 from reknit.recovery.runs import Run
 from reknit.swarm.scenario import Scenario
@@ -29,7 +29,11 @@ def progress_bar(quiet: bool = False, lines: bool = False) -> Iterator[Report]:
     """A bar on standard error that goes away when the work is done.
 
     lines   where that is no terminal, a line a minute instead, for the log of a long job.
+
+    Work begins here: from now on an interrupt unwinds and cleans up.
     """
+    if signal.getsignal(signal.SIGINT) is quit_at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -180,44 +184,6 @@ def _cells(run: Run) -> dict[str, str]:
         "E(d)": f"{metrics.mean_degree:.2f}",
         "computing": _milliseconds(run.compute_s),
     }
-
-
-def plan_account(scenario: Scenario, plan: Plan) -> JsonDict:
-    """What `reknit verify` checked, as plain values."""
-    proof = plan.certificate
-    return {
-        "status": plan.status.value,
-        "survivors": len(plan.targets),
-        "recovery_time_s": plan.recovery_time_s,
-        "lower_bound_s": plan.lower_bound_s,
-        "gap": plan.gap if np.isfinite(plan.gap) else None,
-        "planning_range_m": scenario.planning_range_m,
-        "proof_cases": len(proof.cases),
-        "proof_clashes": len(proof.clashes),
-        "proof_links": sum(len(clash.links) for clash in proof.clashes),
-    }
-
-
-def account_table(account: JsonDict) -> Table:
-    """The account of `reknit verify` for people."""
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column()
-    table.add_row("status", account["status"])
-    table.add_row(
-        "targets",
-        f"{account['survivors']}, links of at most {account['planning_range_m']:g} m",
-    )
-    table.add_row("slowest arrival", _seconds(account["recovery_time_s"]))
-    table.add_row("no plan beats", _seconds(account["lower_bound_s"]))
-    if account["gap"] is not None:
-        table.add_row("gap", _percent(account["gap"]))
-    table.add_row(
-        "proof",
-        f"{account['proof_cases']} cases, {account['proof_clashes']} clashes with "
-        f"{account['proof_links']} links in all",
-    )
-    return table
 
 
 def _status(run: Run) -> str:

@@ -80,7 +80,7 @@ def save_run(
 ) -> list[Path]:
     """Write everything about one run; returns the files in the order they were written."""
     from reknit.serve.studio import write_player
-    from reknit.viz.animation import save_animation
+    from reknit.viz.animation import frame_count, save_animation
     from reknit.viz.picture import recovery_figure, save_figure
 
     output_folder(folder)
@@ -95,7 +95,7 @@ def save_run(
     progress(0.0, "drawing the picture")
     written.append(folder / "recovery.png")
     save_figure(recovery_figure(run), written[-1])
-    if animate:
+    if animate and frame_count(run.scenario.uavs):
         written.append(folder / "recovery.gif")
         save_animation(run.scenario, run.flight, written[-1], progress)
     written.append(write_player(run, folder))

@@ -77,6 +77,12 @@ def recover(
         console.out.print(console.scenario_line(case))
         console.out.print(console.run_table(run))
         print_files(files)
+        if files and animate:
+            from reknit.viz.animation import thinning_note
+
+            note = thinning_note(case.uavs)
+            if note:
+                console.out.print(note, soft_wrap=True)
     return exit_code(run)
 
 

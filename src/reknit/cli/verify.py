@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -26,17 +27,17 @@ def verify(
     case = load_scenario(scenario)
     claimed = Plan.load(plan)
     try:
-        claimed.verify(case)
+        account = claimed.verify(case)
     except InvalidPlan as error:
         if as_json:
             print_json({"verified": False, "fault": str(error)}, [])
         else:
             console.out.print(f"refused: {error}", markup=False, soft_wrap=True)
         return NOT_DONE
-    account = console.plan_account(case, claimed)
     if as_json:
-        print_json({"verified": True, **account}, [])
+        print_json({"verified": True, **asdict(account)}, [])
     else:
-        console.out.print(console.account_table(account))
-        console.out.print("verified: every claim holds", soft_wrap=True)
+        for line in account.lines():
+            console.out.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.out.print("verified: every claim holds")
     return DONE

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reknit.base.display import Displayed
 from reknit.base.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class Flight:
+class Flight(Displayed):
     """A flight of the survivors from t_0.
 
     times_s                 (T,) from 0, one per step; the last is the instant of reconnection

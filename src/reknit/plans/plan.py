@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reknit.base.display import Displayed
 from reknit.base.types import FloatArray, JsonDict
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
@@ -14,7 +15,7 @@ from reknit.swarm.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Displayed):
     """Targets for the survivors of one scenario. Frozen; `targets` is read-only.
 
     targets             (N_R, dim), metres, in the order of ``scenario.survivors``.

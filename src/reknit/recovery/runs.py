@@ -11,6 +11,7 @@ import numpy as np
 from reknit.algorithms.protocols import SteeringPlanner, TargetPlanner
 from reknit.algorithms.registry import DEFAULT_PLANNER
 from reknit.base.context import Cancel, never
+from reknit.base.display import Displayed
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
 from reknit.flight.controller import Controller
@@ -23,7 +24,7 @@ from reknit.swarm.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Displayed):
     """One recovery: what was planned, flown and measured.
 
     Parameters

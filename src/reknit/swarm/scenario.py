@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reknit.base.display import Displayed
 from reknit.base.errors import InvalidScenario
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.network.links import links, subnets
@@ -26,7 +27,7 @@ _MAX_RANGE_M = 1e9
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Scenario(Demands):
+class Scenario(Demands, Displayed):
     """A swarm at the instant t_0 of its damage. Validated on creation; its arrays are read-only.
 
     Parameters

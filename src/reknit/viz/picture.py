@@ -11,37 +11,78 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from reknit.base.files import replacing
+from reknit.base.types import FloatArray, IntArray
 from reknit.flight.flight import Flight
-from reknit.network.links import links
+from reknit.network.links import links, subnets
+from reknit.plans.plan import Plan
 from reknit.recovery.runs import Run
 from reknit.swarm.scenario import Scenario
 from reknit.viz.style import (
     BOUND,
     LARGEST,
     LINK,
-    LOST,
+    MANY,
     PATH,
     RC,
+    Picture,
+    draw_arrows,
+    draw_floor,
+    draw_labels,
+    draw_lost,
     draw_points,
     draw_segments,
     map_axes,
-    marker_size,
+    moved,
     quiet,
-    subnet_colours,
+    rank_colours,
+    subnet_ranks,
+    survivor_sizes,
 )
 
-_MAX_LINKS_DRAWN = 200_000
+_MAX_ARROWS = 400
+"""The longest moves get an arrow; the others a line."""
+
+_SHORTEST_ARROW = 0.035
+"""Of the swarm's extent: shorter moves are drawn this long, or nobody would see them."""
 
 
-def recovery_figure(run: Run) -> Figure:
+def recovery_figure(run: Run) -> Picture:
     """Three panels: the damaged swarm, the restored one with its trajectories, N_s over time."""
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(11.0, 6.4), layout="constrained")
+        figure = Picture(figsize=(11.0, 6.4), layout="constrained")
         grid = figure.add_gridspec(2, 2, height_ratios=[3.0, 1.0])
-        _before(figure, grid[0, 0], run.scenario)
+        draw_before(figure, grid[0, 0], run.scenario)
         draw_after(figure, grid[0, 1], run.scenario, run.flight, _after_title(run))
         _subnets_over_time(figure.add_subplot(grid[1, :]), run)
         figure.suptitle(_headline(run), x=0.01, ha="left", fontsize=12)
+    return figure
+
+
+def scenario_figure(scenario: Scenario) -> Picture:
+    """One panel: the swarm right after the damage."""
+    with mpl.rc_context(RC):
+        figure = Picture(figsize=(5.6, 5.6), layout="constrained")
+        draw_before(figure, 111, scenario)
+    return figure
+
+
+def flight_figure(scenario: Scenario, flight: Flight) -> Picture:
+    """One panel: the swarm at the end of a flight and how everyone got there."""
+    at = flight.reconnected_at_s
+    title = "Not reconnected" if at is None else f"Reconnected after {at:.2f} s"
+    with mpl.rc_context(RC):
+        figure = Picture(figsize=(5.6, 5.6), layout="constrained")
+        draw_after(figure, 111, scenario, flight, title)
+    return figure
+
+
+def targets_figure(scenario: Scenario, plan: Plan) -> Picture:
+    """One panel: where a plan sends everyone."""
+    positions = np.stack([scenario.survivor_positions, plan.targets])
+    title = f"{plan.planner}: {plan.status.value}, arrived after {plan.recovery_time_s:.2f} s"
+    with mpl.rc_context(RC):
+        figure = Picture(figsize=(5.6, 5.6), layout="constrained")
+        _draw_moves(figure, 111, scenario, positions, title)
     return figure
 
 
@@ -54,96 +95,124 @@ def save_figure(figure: Figure, path: Path) -> None:
 def _headline(run: Run) -> str:
     scenario = run.scenario
     at = run.flight.reconnected_at_s
-    result = (
-        f"whole again after {at:.2f} s"
-        if at is not None
-        else f"not reconnected within {scenario.allowed_time_s:.1f} s"
-    )
-    return f"{run.planner}: {scenario.uavs} UAVs, {len(scenario.destroyed)} destroyed, {result}"
+    if len(scenario.survivors) == 1:
+        result = "one survivor, which is a network by itself"
+    elif at == 0.0 and run.flight.duration_s == 0.0:
+        result = "still one network, nobody has to move"
+    elif at is not None:
+        result = f"whole again after {at:.2f} s"
+    else:
+        result = f"not reconnected within {scenario.allowed_time_s:.1f} s"
+    return f"{run.planner}: {scenario.uavs:,} UAVs, {len(scenario.destroyed):,} destroyed, {result}"
 
 
-def _before(figure: Figure, cell: Any, scenario: Scenario) -> None:
-    count = scenario.subnet_count
-    pieces = "1 sub-net" if count == 1 else f"{count} sub-nets"
-    axes = map_axes(figure, cell, scenario, f"After the damage: {pieces}")
-    size = marker_size(scenario.uavs)
-    _links(axes, scenario.survivor_positions, scenario.radio_range_m)
-    if len(scenario.destroyed):
-        draw_points(
-            axes,
-            scenario.destroyed_positions,
-            s=size,
-            marker="x",
-            color=LOST,
-            linewidths=0.9,
-            label="destroyed",
-        )
-    draw_points(
-        axes,
-        scenario.survivor_positions,
-        s=size,
-        color=subnet_colours(scenario.subnets),
-        edgecolors="white",
-        linewidths=0.3,
-        label="survivor, coloured by sub-net",
-        zorder=3,
-    )
-    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.12), ncols=2, fontsize=8)
+def draw_before(figure: Figure, cell: Any, scenario: Scenario) -> None:
+    """The swarm right after the damage: links, the lost, the survivors by sub-net."""
+    axes = map_axes(figure, cell, scenario, f"After the damage: {_pieces(scenario.subnet_count)}")
+    points = scenario.survivor_positions
+    rank = subnet_ranks(scenario.subnets)
+    _links(axes, scenario, points)
+    draw_floor(axes, scenario, points)
+    draw_lost(axes, scenario)
+    _survivors(axes, scenario, points, rank, label="survivor, coloured by sub-net")
+    draw_labels(axes, scenario, np.arange(scenario.uavs), scenario.positions)
+    if scenario.dim == 2:
+        legend = axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.12), ncols=2, fontsize=8)
+    else:
+        legend = axes.legend(loc="upper left", fontsize=7)
+    for handle in legend.legend_handles:
+        handle.set_sizes([25.0])
 
 
 def draw_after(figure: Figure, cell: Any, scenario: Scenario, flight: Flight, title: str) -> None:
     """The swarm at the end of a flight, with its links and how everyone got there."""
-    axes = map_axes(figure, cell, scenario, title)
-    end = flight.positions[-1]
-    size = marker_size(scenario.uavs)
-    _links(axes, end, scenario.radio_range_m)
-    _paths(axes, flight)
-    moved = flight.path_lengths_m > 0
-    draw_points(axes, flight.positions[0][moved], s=size * 0.4, color=LOST, zorder=2, linewidths=0)
-    colours: Any = LARGEST
-    if flight.subnets[-1] > 1:
-        from reknit.network.links import subnets
+    _draw_moves(figure, cell, scenario, flight.positions, title)
 
-        colours = subnet_colours(subnets(end, scenario.radio_range_m))
-    # Short paths hide behind their UAV, so those that moved at all wear the colour of paths.
-    rims = [PATH if one else "white" for one in moved]
-    widths = np.where(moved, 0.9, 0.3)
-    draw_points(axes, end, s=size, color=colours, edgecolors=rims, linewidths=widths, zorder=4)
+
+def _draw_moves(
+    figure: Figure, cell: Any, scenario: Scenario, positions: FloatArray, title: str
+) -> None:
+    """(T, N_R, dim) positions over time: the last ones, and how everyone got there."""
+    axes = map_axes(figure, cell, scenario, title)
+    end = positions[-1]
+    label = subnets(end, scenario.radio_range_m)
+    _links(axes, scenario, end)
+    draw_floor(axes, scenario, end)
+    if scenario.uavs >= MANY:
+        draw_lost(axes, scenario)
+    _survivors(axes, scenario, end, subnet_ranks(label))
+    _paths(axes, scenario, positions)
+    draw_labels(axes, scenario, scenario.survivors, end)
+
+
+def _survivors(
+    axes: Any, scenario: Scenario, points: FloatArray, rank: IntArray, **style: Any
+) -> None:
+    draw_points(
+        axes,
+        points,
+        s=survivor_sizes(rank, scenario.uavs),
+        color=rank_colours(rank),
+        edgecolors="white",
+        linewidths=0.3 if scenario.uavs < MANY else 0.0,
+        zorder=3,
+        **style,
+    )
+
+
+def _pieces(count: int) -> str:
+    return "one network" if count == 1 else f"{count:,} sub-nets"
 
 
 def _after_title(run: Run) -> str:
     at = run.flight.reconnected_at_s
+    if not moved(run.flight.path_lengths_m).any():
+        return "Nobody moved"
     when = "At the end" if at is None else f"At {at:.2f} s"
-    count = int(run.flight.subnets[-1])
-    pieces = "one network" if count == 1 else f"{count} sub-nets"
-    return f"{when}: {pieces}, flown paths in orange"
+    return f"{when}: {_pieces(int(run.flight.subnets[-1]))}; who flew, in orange"
 
 
-def _links(axes: Any, points: np.ndarray[Any, Any], range_m: float) -> None:
-    pairs = links(points, range_m)
-    if 0 < len(pairs) <= _MAX_LINKS_DRAWN:
-        faint = float(np.clip(400.0 / len(pairs), 0.08, 0.5))
+def _links(axes: Any, scenario: Scenario, points: FloatArray) -> None:
+    if scenario.uavs >= MANY:
+        return
+    pairs = links(points, scenario.radio_range_m)
+    if len(pairs):
+        faint = float(np.clip(400.0 / len(pairs), 0.1, 0.5))
         ends = points[pairs[:, 0]], points[pairs[:, 1]]
         draw_segments(axes, *ends, colors=LINK, linewidths=0.7, alpha=faint, zorder=1)
 
 
-def _paths(axes: Any, flight: Flight) -> None:
-    """Trajectories, thinned to at most 60 vertices."""
-    every = max(1, len(flight.times_s) // 60)
-    frames = np.unique(np.append(np.arange(0, len(flight.times_s), every), len(flight.times_s) - 1))
-    moved = flight.path_lengths_m > 0
-    for a, b in pairwise(frames):
-        starts, ends = flight.positions[a][moved], flight.positions[b][moved]
-        draw_segments(axes, starts, ends, colors=PATH, linewidths=1.0, alpha=0.8, zorder=3)
+def _paths(axes: Any, scenario: Scenario, positions: FloatArray) -> None:
+    """Trajectories, thinned to at most 60 vertices, and arrows for the longest moves."""
+    last = len(positions) - 1
+    frames = np.unique(np.append(np.arange(0, last, max(1, last // 60)), last))
+    kept = positions[frames]
+    steps = np.linalg.norm(np.diff(kept, axis=0), axis=2)
+    flown_m = steps.sum(axis=0)
+    flew = np.flatnonzero(flown_m > 0)
+    if len(flew) == 0:
+        return
+    for before, after in pairwise(kept[:, flew]):
+        draw_segments(axes, before, after, colors=PATH, linewidths=1.0, alpha=0.8, zorder=4)
+    most = _MAX_ARROWS if scenario.uavs < MANY else _MAX_ARROWS // 4
+    longest = flew[np.argsort(-flown_m[flew], kind="stable")[:most]]
+    moves = steps[:, longest] > 0
+    leg = len(moves) - 1 - np.argmax(moves[::-1], axis=0)
+    extent_m = float(np.ptp(scenario.positions, axis=0).max())
+    draw_arrows(axes, kept[leg, longest], kept[leg + 1, longest], _SHORTEST_ARROW * extent_m)
 
 
 def _subnets_over_time(axes: Any, run: Run) -> None:
     flight = run.flight
+    if flight.duration_s == 0.0:
+        axes.set_axis_off()
+        axes.text(0.0, 0.8, "Connected from the start: nothing to fly.", va="top", fontsize=10)
+        return
     axes.step(flight.times_s, flight.subnets, where="post", color=LARGEST, linewidth=1.6)
     axes.set_title("Sub-nets over time")
     axes.set_xlabel("time since the damage (s)")
     axes.set_ylabel("sub-nets $N_s$")
-    axes.set_ylim(0, max(2, int(flight.subnets.max()) + 1))
+    axes.set_ylim(0, max(2, int(flight.subnets.max()) * 1.1 + 1))
     axes.yaxis.get_major_locator().set_params(integer=True)
     quiet(axes)
     bound_s = 0.0 if run.plan is None else run.plan.lower_bound_s
@@ -151,19 +220,19 @@ def _subnets_over_time(axes: Any, run: Run) -> None:
     axes.set_xlim(0, right_s)
     if flight.reconnected_at_s is not None:
         axes.plot([flight.reconnected_at_s], [1], "o", color=PATH, zorder=4)
-        _note(axes, "reconnected", flight.reconnected_at_s, 1.0, right_s)
+        _note(axes, "reconnected", flight.reconnected_at_s, 1.0, right_s, raised=7)
     if bound_s > 0:
         axes.axvline(bound_s, color=BOUND, linestyle="--", linewidth=1.0)
         _note(axes, "no plan arrives sooner", bound_s, 0.85 * axes.get_ylim()[1], right_s)
 
 
-def _note(axes: Any, text: str, x: float, y: float, right: float) -> None:
+def _note(axes: Any, text: str, x: float, y: float, right: float, raised: int = 0) -> None:
     """A word beside a point, on the side where there is room."""
     on_left = x > 0.6 * right
     axes.annotate(
         text,
         (x, y),
-        xytext=(-7 if on_left else 7, 0),
+        xytext=(-7 if on_left else 7, raised),
         textcoords="offset points",
         ha="right" if on_left else "left",
         va="center",

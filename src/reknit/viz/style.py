@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from reknit.base.types import FloatArray, IntArray
+from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.swarm.scenario import Scenario
 
 LARGEST = "#4C78A8"
 OTHERS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6BB1", "#B8A200", "#5A5A5A")
+SUBNETS = (LARGEST, *OTHERS)
 LOST = "#B0B0B0"
+LOST_FAINT = "#DDDDDD"
 LINK = "#4C78A8"
 PATH = "#D55E00"
 BOUND = "#222222"
+
+MANY = 3_000
+"""From so many UAVs on, pictures leave out links and enlarge the smaller sub-nets."""
+
+CROWDED = 600
+"""From so many UAVs on, the lost ones are faint dots instead of crosses."""
+
+FEW = 30
+"""Up to so many UAVs, every one is labelled."""
 
 RC: dict[str, Any] = {
     "font.size": 9,
@@ -35,49 +48,145 @@ RC: dict[str, Any] = {
 }
 
 
-def subnet_colours(label: IntArray) -> list[str]:
-    """A colour per UAV: the largest sub-net is blue, the others take turns."""
+class Picture(Figure):
+    """A figure that notebooks show without being told to."""
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        with mpl.rc_context(RC):
+            self.savefig(file, format="png", dpi=_NOTEBOOK_DPI)
+        return file.getvalue()
+
+
+_NOTEBOOK_DPI = 80
+
+
+def subnet_ranks(label: IntArray) -> IntArray:
+    """Rank of each UAV's sub-net by size, 0 for the largest."""
     sizes = np.bincount(label)
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    palette = [LARGEST, *(OTHERS[k % len(OTHERS)] for k in range(len(sizes) - 1))]
-    return [palette[rank[one]] for one in label]
+    return np.asarray(rank[label])
+
+
+def rank_colours(rank: IntArray) -> list[str]:
+    """A colour per rank: 0 is blue, the others take turns."""
+    return [LARGEST if k == 0 else OTHERS[(k - 1) % len(OTHERS)] for k in rank.tolist()]
+
+
+def subnet_colours(label: IntArray) -> list[str]:
+    """A colour per UAV: the largest sub-net is blue, the others take turns."""
+    return rank_colours(subnet_ranks(label))
+
+
+def followed_ranks(before: IntArray, label: IntArray) -> IntArray:
+    """Ranks (and so colours) of sub-nets that have merged or split since the frame before.
+
+    A sub-net keeps the rank that most of its UAVs had; where two claim the same, the larger one
+    keeps it and the other takes the first that nobody has.
+    """
+    sizes = np.bincount(label)
+    rank = np.full(len(sizes), -1, dtype=np.int64)
+    taken: set[int] = set()
+    waiting: list[int] = []
+    for subnet in np.argsort(-sizes, kind="stable").tolist():
+        wanted = int(np.bincount(before[label == subnet]).argmax())
+        if wanted in taken:
+            waiting.append(subnet)
+        else:
+            rank[subnet] = wanted
+            taken.add(wanted)
+    free = (k for k in range(len(sizes) + len(taken)) if k not in taken)
+    for subnet in waiting:
+        rank[subnet] = next(free)
+    return np.asarray(rank[label])
 
 
 def marker_size(uavs: int) -> float:
     """Marker area that neither drowns a small swarm nor smears a large one."""
-    return float(np.clip(4000.0 / max(uavs, 1), 0.5, 45.0))
+    return float(np.clip(9000.0 / max(uavs, 1), 1.0, 45.0))
+
+
+def survivor_sizes(rank: IntArray, uavs: int) -> FloatArray:
+    """Marker areas: in a large swarm the smaller sub-nets, which matter most, stand out."""
+    size = marker_size(uavs)
+    return np.where((rank > 0) & (uavs >= MANY), 3.0 * size, size)
 
 
 def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str) -> Any:
     """Axes for a map of the swarm, in metres, the same extent for every map of a scenario."""
+    low, high = scenario.positions.min(axis=0), scenario.positions.max(axis=0)
+    pad = 0.04 * float(max((high - low).max(), scenario.radio_range_m / 4))
     if scenario.dim == 3:
-        axes = figure.add_subplot(cell, projection="3d")
+        # Order by what is drawn on purpose; by depth, the lost would cover survivors.
+        axes = figure.add_subplot(cell, projection="3d", computed_zorder=False)
         axes.set_title(title)
-        axes.tick_params(labelsize=7)
-        axes.set_xlabel("x (m)")
-        axes.set_ylabel("y (m)")
-        axes.set_zlabel("z (m)")
+        axes.tick_params(labelsize=7, pad=0)
+        axes.set_zlabel("z (m)", labelpad=-2)
+        axes.set_zlim(low[2] - pad, high[2] + pad)
+        axes.set_box_aspect(np.maximum(high - low, 0.35 * (high - low).max()) + 1e-9, zoom=1.12)
+        axes.view_init(elev=24, azim=-62)
         for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
             axis.set_pane_color("#FAFAFA")
             axis.line.set_color("#666666")
+            axis._axinfo["grid"].update(color="#E4E4E4", linewidth=0.5)
     else:
         axes = figure.add_subplot(cell)
         axes.set_title(title)
         axes.set_aspect("equal")
-        axes.set_xlabel("x (m)")
-        axes.set_ylabel("y (m)")
-    low, high = scenario.positions.min(axis=0), scenario.positions.max(axis=0)
-    pad = 0.04 * float(max((high - low).max(), scenario.radio_range_m / 4))
+    axes.set_xlabel("x (m)")
+    axes.set_ylabel("y (m)")
     axes.set_xlim(low[0] - pad, high[0] + pad)
     axes.set_ylim(low[1] - pad, high[1] + pad)
-    if scenario.dim == 3:
-        axes.set_zlim(low[2] - pad, high[2] + pad)
     return axes
+
+
+def draw_lost(axes: Any, scenario: Scenario) -> None:
+    """The destroyed UAVs, under everything else: crosses, or faint dots in a large swarm."""
+    if len(scenario.destroyed) == 0:
+        return
+    many = scenario.uavs >= CROWDED
+    draw_points(
+        axes,
+        scenario.destroyed_positions,
+        s=0.6 * marker_size(scenario.uavs) if many else marker_size(scenario.uavs),
+        marker="." if many else "x",
+        color=LOST_FAINT if many else LOST,
+        linewidths=0 if many else 0.9,
+        label="destroyed",
+        zorder=1,
+    )
+
+
+def draw_floor(axes: Any, scenario: Scenario, points: FloatArray) -> None:
+    """In 3-D, where each survivor stands above the ground: a stem, or its shadow."""
+    if scenario.dim != 3:
+        return
+    below = points.copy()
+    below[:, 2] = axes.get_zlim()[0]
+    if scenario.uavs <= 100:
+        draw_segments(axes, below, points, colors="#C8C8C8", linewidths=0.5, zorder=1)
+    draw_points(axes, below, s=0.25 * marker_size(scenario.uavs), color="#DADADA", zorder=0)
+
+
+def draw_labels(axes: Any, scenario: Scenario, rows: IntArray, points: FloatArray) -> None:
+    """What the UAVs are called, in a small swarm."""
+    if scenario.uavs > FEW:
+        return
+    for row, point in zip(rows.tolist(), points, strict=True):
+        label = str(scenario.label(row))
+        if scenario.dim == 3:
+            axes.text(*point, f"  {label}", fontsize=7, zorder=6)
+        else:
+            axes.annotate(
+                label, point, xytext=(4, 4), textcoords="offset points", fontsize=7, zorder=6
+            )
 
 
 def draw_points(axes: Any, points: FloatArray, **style: Any) -> Any:
     """Scatter in 2-D or 3-D."""
+    if points.shape[1] == 3:
+        style["depthshade"] = False
     return axes.scatter(*points.T, **style)
 
 
@@ -91,7 +200,37 @@ def draw_segments(axes: Any, starts: FloatArray, ends: FloatArray, **style: Any)
     return axes.add_collection(LineCollection(list(segments), **style))
 
 
+def draw_arrows(axes: Any, starts: FloatArray, ends: FloatArray, least_m: float) -> None:
+    """Arrows from starts to ends, none shorter than `least_m`, so that short moves show."""
+    delta = ends - starts
+    length = np.linalg.norm(delta, axis=1, keepdims=True)
+    shown = ends - delta / length * np.maximum(length, least_m)
+    if starts.shape[1] == 3:
+        draw_segments(axes, shown, ends, colors=PATH, linewidths=1.6, zorder=5)
+        return
+    axes.quiver(
+        *shown.T,
+        *(ends - shown).T,
+        angles="xy",
+        scale_units="xy",
+        scale=1.0,
+        units="inches",
+        width=0.014,
+        headwidth=4.5,
+        headlength=5.5,
+        headaxislength=5.0,
+        minlength=0.0,
+        color=PATH,
+        zorder=5,
+    )
+
+
+def moved(paths_m: FloatArray) -> BoolArray:
+    """Who flew at all."""
+    return np.asarray(paths_m > 0)
+
+
 def quiet(axes: Axes) -> None:
     """A light grid behind the data."""
-    axes.grid(True, color="#DDDDDD", linewidth=0.6)
+    axes.grid(True, linewidth=0.6)
     axes.set_axisbelow(True)
