@@ -15,6 +15,10 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import reknit
+from reknit.network.cuts import cut_nodes_and_bridges
+from reknit.network.hops import hops_within
+from reknit.network.links import adjacency
+from reknit.network.links import links as radio_links
 from reknit.serve.studio import write_player
 from reknit.swarm.files import scenario_file
 from tests.serve.running import Running, running, until
@@ -346,6 +350,44 @@ def test_demands_make_their_own_form(page: Page, service: Running) -> None:
     )
     planned = page.evaluate("reknit.runs[0].recovery.plan.recovery_time_s")
     assert planned == reknit.plan(want, "certified").recovery_time_s
+
+
+def test_why_shows_what_python_counts(page: Page, service: Running) -> None:
+    """Critical UAVs and the pairs of ML-DAGL's branches are those that the package finds."""
+    scenario = reknit.generate(90, 0.4, seed=6)
+    _open(page, service)
+    _load(page, scenario)
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    page.fill("#branch", "2")
+    near = hops_within(adjacency(scenario.links, scenario.uavs), 2)
+    pairs = near[scenario.survivors][:, scenario.destroyed].nnz
+    until(lambda: f"joins {pairs} pairs" in page.inner_text("#branch-text"))
+    found = page.evaluate(
+        """async () => {
+            const { cutNodes, findLinks } = await import('/studio/network.js');
+            const { points, dim, range } = reknit.stage.panels[0].picture;
+            return cutNodes(points.length / dim, findLinks(points, dim, range));
+        }"""
+    )
+    links = radio_links(scenario.survivor_positions, scenario.radio_range_m)
+    cut, _ = cut_nodes_and_bridges(links, len(scenario.survivors))
+    assert found == sorted(cut.tolist())
+
+
+def test_learning_is_seen_while_it_happens(page: Page, service: Running) -> None:
+    """What a planner reports while it works is read as its best plan so far, iteration by
+    iteration.
+    """
+    told: list[dict[str, str]] = []
+    scenario = reknit.generate(40, 0.5, seed=3, split=True)
+    reknit.plan(scenario, "ml-dagl", progress=lambda _, text: told.append({"message": text}))
+    _open(page, service)
+    values = page.evaluate(
+        "async (told) => (await import('/studio/chart.js')).liveValues(told)", told
+    )
+    best = values["best"]
+    assert len(best) > 5
+    assert best == sorted(best, reverse=True)
 
 
 def test_three_dimensions_turn(page: Page, service: Running) -> None:

@@ -36,7 +36,7 @@ export function drawChart(ink, chart, mode) {
   ink.strokeStyle = theme.grid;
   ink.fillStyle = theme.quiet;
   ink.textAlign = "right";
-  const step = niceStep(most, Math.max(1, Math.floor((bottom - top) / 22)));
+  const step = Math.max(1, niceStep(most, Math.max(1, Math.floor((bottom - top) / 22))));
   for (let n = 1; n <= most; n = n === 1 && step > 1 ? step : n + step) {
     ink.beginPath();
     ink.moveTo(left, py(n));
@@ -100,6 +100,63 @@ export function drawChart(ink, chart, mode) {
   ink.moveTo(px(chart.time), top - 4);
   ink.lineTo(px(chart.time), bottom + 4);
   ink.stroke();
+}
+
+/**
+ * What a planner has told while it works: its best plan falls, its proved bound rises.
+ * @param {{message: string}[]} history
+ * @returns {{best: number[], bound: number[]}}
+ */
+export function liveValues(history) {
+  /** @type {number[]} */
+  const best = [];
+  /** @type {number[]} */
+  const bound = [];
+  for (const { message } of history) {
+    const plan = /(?:best|plan) ([\d.]+(?:e[+-]?\d+)?) s/.exec(message);
+    const proof = /bound ([\d.]+(?:e[+-]?\d+)?) s/.exec(message);
+    if (plan) best.push(Number(plan[1]));
+    if (proof) bound.push(Number(proof[1]));
+  }
+  return { best, bound };
+}
+
+/**
+ * @param {CanvasRenderingContext2D} ink
+ * @param {number} width
+ * @param {number} height
+ * @param {{message: string}[]} history
+ * @param {Mode} mode
+ */
+export function drawLive(ink, width, height, history, mode) {
+  const theme = THEME[mode];
+  const { best, bound } = liveValues(history);
+  if (best.length < 2) return;
+  const most = Math.max(...best);
+  const least = 0.9 * Math.min(...best, ...bound);
+  const top = height - 78;
+  ink.globalAlpha = 0.85;
+  ink.fillStyle = theme.ground;
+  ink.fillRect(0, top - 22, width, height);
+  ink.globalAlpha = 1;
+  ink.lineWidth = 2;
+  for (const [values, colour] of /** @type {[number[], string][]} */ ([[best, theme.trail], [bound, theme.proof]])) {
+    if (values.length < 2) continue;
+    ink.strokeStyle = colour;
+    ink.beginPath();
+    values.forEach((value, k) => {
+      const x = 12 + ((width - 24) * k) / (values.length - 1);
+      const y = height - 10 - ((height - 10 - top) * (value - least)) / Math.max(most - least, 1e-9);
+      if (k) ink.lineTo(x, y);
+      else ink.moveTo(x, y);
+    });
+    ink.stroke();
+  }
+  ink.font = "11px system-ui, sans-serif";
+  ink.textAlign = "left";
+  ink.fillStyle = theme.quiet;
+  const proved = bound.length ? `, proved bound ${bound[bound.length - 1].toFixed(2)} s` : "";
+  ink.fillText(`best plan so far ${best[best.length - 1].toFixed(2)} s${proved}`, 12, top - 8);
 }
 
 /**

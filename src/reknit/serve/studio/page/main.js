@@ -8,7 +8,7 @@ import { demandForm, form } from "./forms.js";
 import { byImportance, findLinks, networkOf, randomStream } from "./network.js";
 import { dimension, flat, readFragment, readScenario, shareFragment, survivorsOf, withDestroyed } from "./scenario.js";
 import { Stage } from "./stage.js";
-import { drawProof, explain } from "./why.js";
+import { drawBranch, drawCritical, drawProof, explain } from "./why.js";
 
 /** @import { Recovery, Run, Scenario } from "./types.js" */
 /** @import { Proof } from "./why.js" */
@@ -236,6 +236,16 @@ function nextProof() {
  */
 function drawOver(ink, panel) {
   if (!panel.run && scenario && proofStep >= 0 && proofs[proofStep]) drawProof(ink, stage.camera, scenario, proofs[proofStep]);
+  if (!panel.run && scenario) {
+    const hops = Number(byId("branch", HTMLInputElement).value) || 0;
+    const text = byId("branch-text", HTMLElement);
+    text.hidden = hops < 1;
+    if (hops >= 1) {
+      const count = drawBranch(ink, stage.camera, scenario, hops);
+      text.textContent = `Branch k = ${hops} joins ${count} pairs of a survivor and a destroyed UAV: those at most ${hops} hops apart before the damage.`;
+    }
+    if (byId("show-critical", HTMLInputElement).checked) drawCritical(ink, stage.camera, scenario);
+  }
   editor.overlay(ink, panel);
 }
 
@@ -415,6 +425,7 @@ function wire() {
   for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("[data-tool]"))) {
     button.addEventListener("click", () => chooseTool(/** @type {Tool} */ (button.dataset.tool)));
   }
+  for (const id of ["branch", "show-critical"]) byId(id, HTMLElement).addEventListener("input", showSwarm);
   const brush = byId("brush", HTMLInputElement);
   brush.addEventListener("input", () => {
     editor.brush = Number(brush.value);

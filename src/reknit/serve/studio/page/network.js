@@ -127,18 +127,10 @@ export function networkOf(points, dim, range) {
  * @returns {number[]}
  */
 export function byImportance(count, links) {
-  const degree = new Int32Array(count);
-  /** @type {number[][]} */
-  const near = Array.from({ length: count }, () => []);
-  for (let k = 0; k < links.length; k += 2) {
-    near[links[k]].push(links[k + 1]);
-    near[links[k + 1]].push(links[k]);
-    degree[links[k]]++;
-    degree[links[k + 1]]++;
-  }
+  const near = neighbours(count, links);
   const cut = articulations(count, near);
   const order = Array.from({ length: count }, (_, i) => i);
-  return order.sort((a, b) => cut[b] - cut[a] || degree[b] - degree[a] || a - b);
+  return order.sort((a, b) => cut[b] - cut[a] || near[b].length - near[a].length || a - b);
 }
 
 /**
@@ -197,4 +189,61 @@ export function randomStream(seed) {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
+}
+
+/**
+ * Points whose loss alone splits their sub-net.
+ * @param {number} count
+ * @param {Int32Array} links
+ * @returns {number[]}
+ */
+export function cutNodes(count, links) {
+  const cut = articulations(count, neighbours(count, links));
+  return [...cut.keys()].filter((i) => cut[i]);
+}
+
+/**
+ * @param {number} count
+ * @param {Int32Array} links
+ */
+function neighbours(count, links) {
+  /** @type {number[][]} */
+  const near = Array.from({ length: count }, () => []);
+  for (let k = 0; k < links.length; k += 2) {
+    near[links[k]].push(links[k + 1]);
+    near[links[k + 1]].push(links[k]);
+  }
+  return near;
+}
+
+/**
+ * Branch k of ML-DAGL's damage-attentive graph: pairs of a survivor and a destroyed UAV that were
+ * at most k hops apart before the damage.
+ * @param {number} count
+ * @param {Int32Array} links Of the swarm before the damage.
+ * @param {Set<number>} lost
+ * @param {number} hops
+ * @returns {[number, number][]}
+ */
+export function damagePairs(count, links, lost, hops) {
+  const near = neighbours(count, links);
+  /** @type {[number, number][]} */
+  const pairs = [];
+  const depth = new Int32Array(count);
+  for (const start of lost) {
+    depth.fill(-1);
+    depth[start] = 0;
+    const queue = [start];
+    for (let head = 0; head < queue.length; head++) {
+      const i = queue[head];
+      if (depth[i] === hops) continue;
+      for (const j of near[i]) {
+        if (depth[j] >= 0) continue;
+        depth[j] = depth[i] + 1;
+        queue.push(j);
+        if (!lost.has(j)) pairs.push([j, start]);
+      }
+    }
+  }
+  return pairs;
 }

@@ -1,7 +1,7 @@
 /** The panels side by side, the time line under them, and the chart of sub-nets. */
 
 import { Camera } from "./camera.js";
-import { drawChart } from "./chart.js";
+import { drawChart, drawLive } from "./chart.js";
 import { currentMode, inkOf, make } from "./dom.js";
 import { drawSwarm, markRadius, pictureOf, projectAll } from "./draw.js";
 import { FlightView } from "./flight.js";
@@ -258,6 +258,7 @@ export class Stage {
       panel.picture = picture;
       drawSwarm(ink, this.camera, picture, mode);
       if (panel.view) drawCount(ink, picture.network.count, mode);
+      else if (panel.run) drawLive(ink, width, height, panel.run.history, mode);
       this.overlay?.(ink, panel);
     }
     if (!this.timeline.hidden) this.paintTime(mode);

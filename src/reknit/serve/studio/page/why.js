@@ -2,7 +2,7 @@
 
 import { currentMode } from "./dom.js";
 import { THEME } from "./draw.js";
-import { networkOf } from "./network.js";
+import { cutNodes, damagePairs, findLinks, networkOf } from "./network.js";
 import { dimension, flat, nameOf, speedOf, survivorsOf } from "./scenario.js";
 
 /** @import { Camera } from "./camera.js" */
@@ -122,4 +122,50 @@ export function drawProof(ink, camera, scenario, proof) {
     ink.arc(x, y, 10, 0, 2 * Math.PI);
     ink.stroke();
   }
+}
+
+/**
+ * Rings around the survivors whose loss alone would split their sub-net.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {Scenario} scenario
+ */
+export function drawCritical(ink, camera, scenario) {
+  const dim = dimension(scenario);
+  const ids = survivorsOf(scenario);
+  const points = flat(ids.map((id) => scenario.positions_m[id]), dim);
+  ink.strokeStyle = THEME[currentMode()].text;
+  ink.lineWidth = 2;
+  for (const row of cutNodes(ids.length, findLinks(points, dim, scenario.radio_range_m))) {
+    const point = scenario.positions_m[ids[row]];
+    const [x, y] = camera.project(point[0], point[1], point[2] ?? 0);
+    ink.beginPath();
+    ink.arc(x, y, 11, 0, 2 * Math.PI);
+    ink.stroke();
+  }
+}
+
+/**
+ * The pairs of ML-DAGL's branch k, survivors to destroyed; returns how many there are.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {Scenario} scenario
+ * @param {number} hops
+ */
+export function drawBranch(ink, camera, scenario, hops) {
+  const dim = dimension(scenario);
+  const { positions_m: rows } = scenario;
+  const links = findLinks(flat(rows, dim), dim, scenario.radio_range_m);
+  const pairs = damagePairs(rows.length, links, new Set(scenario.destroyed), hops);
+  ink.strokeStyle = THEME[currentMode()].proof;
+  ink.lineWidth = 1;
+  ink.globalAlpha = Math.min(0.7, Math.max(0.06, 250 / (pairs.length + 1)));
+  ink.beginPath();
+  for (const [i, j] of pairs) {
+    ink.moveTo(...camera.project(rows[i][0], rows[i][1], rows[i][2] ?? 0));
+    ink.lineTo(...camera.project(rows[j][0], rows[j][1], rows[j][2] ?? 0));
+  }
+  ink.stroke();
+  ink.globalAlpha = 1;
+  return pairs.length;
 }
