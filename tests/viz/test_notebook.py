@@ -55,6 +55,7 @@ def test_plots_are_figures(run: reknit.Run) -> None:
         run.plan.plot()
 
 
+@pytest.mark.filterwarnings("default")  # those of the kernel's libraries are not ours
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_notebooks_run(path: Path) -> None:
     """Every cell of every notebook that ships runs, and the pictures are there."""
