@@ -90,8 +90,12 @@ class Problem:
         only those with an end among `rows`, if given. The rule is that of certificates.
         """
         reach_m = (self.range_m + 2.0 * self.top_speed * time_s) * _SLACK
-        if rows is None:
+        if rows is None or 2 * len(rows) > self.count:
             pairs = self._kd_tree.query_pairs(reach_m, output_type="ndarray").astype(np.int64)
+            if rows is not None:
+                chosen = np.zeros(self.count, dtype=bool)
+                chosen[rows] = True
+                pairs = pairs[chosen[pairs].any(axis=1)]
         else:
             balls: Any = self._kd_tree.query_ball_point(self.start[rows], reach_m)
             one = np.repeat(rows, [len(ball) for ball in balls])
