@@ -58,7 +58,7 @@ class Motion:
         ids = np.flatnonzero(alive)
         begin_s, arrival_s = self._begin_s[ids], self._arrival_s[ids]
         before_s = time_s - begin_s
-        after_s = (time_s + duration_s) - begin_s
+        after_s = np.where(before_s == 0.0, duration_s, (time_s + duration_s) - begin_s)
         flying = arrival_s > before_s
         moved = self._origin[ids] + self._velocity[ids] * after_s[:, None]
         end = np.where((arrival_s <= after_s)[:, None], self._target[ids], moved)

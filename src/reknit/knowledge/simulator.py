@@ -222,6 +222,9 @@ class _Operation:
             world.positions = self.motion.positions
             now_s = after_s
             if strikes_now:
+                if self.session.is_continuous:
+                    world.time_s = now_s
+                    self.minds = self.session.exchange(self.minds, world)
                 while pending and pending[0].time_s <= now_s:
                     self._strike(pending.pop(0))
                 self.motion.begin_phase(now_s - phase_s)

@@ -65,12 +65,16 @@ class Session(Protocol):
         Time between two exchanges.
     patience_s
         Somebody not heard of for longer than this is out of touch.
+    is_continuous
+        Whether news travels at every instant, so that what is lost was last heard of when it
+        was lost.
     bytes_sent
         By all UAVs so far.
     """
 
     period_s: float
     patience_s: float
+    is_continuous: bool
     bytes_sent: int
 
     def exchange(self, minds: list[Mind], world: World) -> list[Mind]:

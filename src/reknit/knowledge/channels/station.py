@@ -129,6 +129,7 @@ class StationSession:
         self._range_m = world.range_m - 2.0 * world.error_bound_m
         self.period_s, self.patience_s = self._desk.period_s, self._desk.patience_s
         self._reported_s = -np.inf
+        self.is_continuous = channel.report_period_s == 0.0
         self.bytes_sent = 0
 
     def exchange(self, minds: list[Mind], world: World) -> list[Mind]:
@@ -149,7 +150,7 @@ class StationSession:
         """Every UAV that is not dead reported at the same time, from places that are connected."""
         belief = mind.belief
         living: BoolArray = np.isinf(belief.dead_s)
-        if not (belief.heard_s[living] >= self._reported_s).all():
+        if np.isinf(self._reported_s) or not (belief.heard_s[living] >= self._reported_s).all():
             return None
         if count_subnets(belief.positions[living], self._range_m) > 1:
             return None

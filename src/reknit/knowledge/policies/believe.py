@@ -87,13 +87,17 @@ class _Planning:
             dead = view.status >= Knowledge.PRESUMED_DEAD
             dead |= (belief.presumed_s > belief.heard_s) & ~view.is_in_touch
             news = view.crew.tobytes() + np.packbits(dead).tobytes()
-            if memory.get("news") != news:
+            if holds(view, dead, self._briefing):
+                if memory.get("news") != b"whole":
+                    memory["news"] = b"whole"
+                    _announce(view, believed_positions(self._briefing, view))
+            elif memory.get("news") != news:
                 memory["news"] = news
                 self._plan(view, dead)
         return Orders(announced(view))
 
     def _plan(self, view: View, dead: BoolArray) -> None:
-        briefing, belief = self._briefing, view.belief
+        briefing = self._briefing
         positions = believed_positions(briefing, view)
         scenario = believed_scenario(briefing, view, dead, positions)
         targets = positions.copy()
@@ -112,8 +116,7 @@ class _Planning:
                 met = distance <= briefing.range_m
                 last_s = view.now_s + due_s + 2.0 * briefing.step_s + briefing.patience_s
                 view.memory["appointments"] = (others[met], last_s[met])
-        belief.targets[view.crew] = targets[view.crew]
-        belief.announced_s[view.crew] = view.now_s
+        _announce(view, targets)
 
     def _miss_appointments(self, view: View) -> None:
         appointments: Any = view.memory.get("appointments")
@@ -148,6 +151,8 @@ class _Steering:
                 belief.presumed_s[others[distance <= near_m]] = view.now_s
         dead = (view.status >= Knowledge.PRESUMED_DEAD) | (belief.presumed_s > belief.heard_s)
         dead[view.crew] = False
+        if holds(view, dead, briefing):
+            return Orders(velocities_mps=np.zeros_like(view.here))
         news = view.crew.tobytes() + np.packbits(dead).tobytes()
         if memory.get("news") != news:
             scenario = believed_scenario(briefing, view, dead, expected)
@@ -164,6 +169,21 @@ class _Steering:
         speed = np.sqrt((velocity * velocity).sum(axis=1))
         scale = np.minimum(1.0, limit / np.maximum(speed, 1e-300))
         return Orders(velocities_mps=(velocity * scale[:, None])[view.members])
+
+
+def holds(view: View, dead: BoolArray, briefing: Briefing) -> bool:
+    """Whether nobody is missed and those in touch are connected: then everybody stays."""
+    if len(view.crew) + int(dead.sum()) < view.belief.uavs:
+        return False
+    if len(view.members) == len(view.crew) and not briefing.is_told_all:
+        return True  # all are in touch over live links
+    positions = view.belief.positions[view.crew]
+    return count_subnets(positions, briefing.range_m) == 1
+
+
+def _announce(view: View, targets: FloatArray) -> None:
+    view.belief.targets[view.crew] = targets[view.crew]
+    view.belief.announced_s[view.crew] = view.now_s
 
 
 def announced(view: View) -> FloatArray:

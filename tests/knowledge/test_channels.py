@@ -1,0 +1,127 @@
+"""The global channel is the paper's model; losses are what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reknit
+from reknit.knowledge.channels.loss import Bernoulli, GilbertElliott, Loss, uniform
+from reknit.knowledge.channels.mixed import Mixed
+from reknit.knowledge.channels.radio import Radio
+from reknit.knowledge.channels.station import Station
+from reknit.knowledge.simulator import operate
+
+PLANNERS = ["certified", "contraction", "center-fly", "hero", "sidr"]
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+@pytest.mark.parametrize("seed", [3, 9])
+def test_with_reports_at_every_step_it_is_an_ordinary_recovery(planner: str, seed: int) -> None:
+    """Global channel, no delay: the flight of `recover`, bit for bit."""
+    scenario = reknit.generate(60, 30, seed=seed, split=True)
+    run = reknit.recover(scenario, planner, seed=seed)
+    operation = operate(scenario, f"believe:{planner}", "global", seed=seed)
+    # Without a reconnection `recover` ends with a short step at the allowed time.
+    frames = len(run.flight.times_s) - (run.flight.reconnected_at_s is None)
+    flown = operation.positions[:frames, scenario.survivors]
+    assert flown.tobytes() == run.flight.positions[:frames].tobytes()
+    if run.flight.reconnected_at_s is not None:
+        assert operation.reconnected_at_s == run.flight.reconnected_at_s
+
+
+def test_the_plan_is_that_of_recover() -> None:
+    """The announced targets are the plan's, bit for bit."""
+    scenario = reknit.generate(60, 30, seed=3, split=True)
+    plan = reknit.plan(scenario, "certified", seed=3)
+    until_arrived_s = plan.recovery_time_s + 0.2
+    operation = operate(
+        scenario, "believe:certified", "global", seed=3, until="end", end_s=until_arrived_s
+    )
+    whole = int(np.argmax(operation.subnets == 1))
+    before = operation.positions[whole][scenario.survivors]
+    heading = plan.targets - scenario.survivor_positions
+    moved = before - scenario.survivor_positions
+    along = np.linalg.norm(moved, axis=1) / np.maximum(np.linalg.norm(heading, axis=1), 1e-300)
+    assert moved == pytest.approx(heading * along[:, None], abs=1e-9)
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_repeated_damage_is_a_case_of_it(planner: str) -> None:
+    """Global channel, no delay, strikes: the same losses and instant as `recover_repeatedly`."""
+    scenario = reknit.generate(60, 30, seed=4, split=True)
+    strikes = [reknit.Strike(0.5, 5), reknit.Strike(1.25, 5)]
+    repeated = reknit.recover_repeatedly(scenario, planner, strikes, seed=2)
+    operation = operate(
+        scenario, f"believe:{planner}", "global", strikes=strikes, seed=2, end_s=60.0
+    )
+    last = repeated.phases[-1].scenario
+    assert operation.struck.destroyed.tolist() == last.destroyed.tolist()
+    assert operation.struck.positions == pytest.approx(last.positions, abs=1e-6)
+    if repeated.reconnected_at_s is None:
+        assert (operation.reconnected_at_s or np.inf) > scenario.allowed_time_s
+    else:
+        assert operation.reconnected_at_s == pytest.approx(repeated.reconnected_at_s, abs=1e-6)
+
+
+def test_late_reports_cost_their_delay() -> None:
+    """Three missed reports a second apart and half a second of latency: nobody moves before."""
+    scenario = reknit.generate(40, 20, seed=2, split=True)
+    channel = Station(report_period_s=1.0, latency_s=0.5, missed_reports=3)
+    operation = operate(scenario, "believe:certified", channel, seed=2)
+    moved = (operation.positions != operation.positions[0]).any(axis=(1, 2))
+    assert operation.times_s[int(np.argmax(moved)) - 1] == pytest.approx(2.5)
+    prompt = operate(scenario, "believe:certified", "global", seed=2)
+    assert operation.reconnected_at_s == pytest.approx(prompt.reconnected_at_s + 2.5, abs=1e-6)
+    assert operation.false_done == 0
+
+
+def test_everybody_with_a_link_is_the_global_channel_and_nobody_the_radio() -> None:
+    """The two ends of `mixed`."""
+    scenario = reknit.generate(40, 20, seed=2, split=True)
+    radio = operate(scenario, "hedge", Radio(), seed=2)
+    nobody = operate(scenario, "hedge", Mixed(uplinks=0.0), seed=2)
+    assert nobody.positions.tobytes() == radio.positions.tobytes()
+    everybody = operate(scenario, "believe:certified", Mixed(uplinks=1.0), seed=2)
+    assert everybody.price_of_ignorance == pytest.approx(1.0, abs=0.2)
+    assert everybody.false_done == 0
+
+
+def test_some_links_help() -> None:
+    """With a third of the UAVs linked to the station fewer of the lost are taken for alive."""
+    scenario = reknit.generate(80, 40, seed=6, split=True)
+    alone, linked = (
+        operate(scenario, "hedge", Mixed(uplinks=share), seed=6, until="end", end_s=0.5)
+        for share in (0.0, 0.33)
+    )
+    assert linked.false_alive[-1] < alone.false_alive[-1]
+    assert linked.false_done == 0
+
+
+@pytest.mark.parametrize("model", [Bernoulli(0.3), GilbertElliott(0.3, 4.0)])
+def test_losses_have_the_share_they_say(model: Loss) -> None:
+    """Over many exchanges of many links the share of lost messages is the parameter's."""
+    session = model.begin(7)
+    links = np.arange(400)
+    lost = np.array([session.lost(links, number) for number in range(500)])
+    assert lost.mean() == pytest.approx(0.3, abs=0.01)
+    again = lost[1:][lost[:-1]].mean()
+    assert again == pytest.approx(model.repeat, abs=0.01)
+
+
+def test_a_link_does_not_feel_the_others() -> None:
+    """The draws of a link are the same whichever other links there are."""
+    for model in (Bernoulli(0.4), GilbertElliott(0.4, 3.0)):
+        alone, among = model.begin(1), model.begin(1)
+        many = np.arange(50)
+        for number in range(20):
+            assert alone.lost(many[[17]], number)[0] == among.lost(many, number)[17]
+
+
+def test_draws_are_uniform() -> None:
+    """Mean, spread and independence of neighbouring draws."""
+    draws = uniform(3, np.arange(100_000), 5)
+    assert draws.mean() == pytest.approx(0.5, abs=0.005)
+    assert draws.var() == pytest.approx(1 / 12, abs=0.002)
+    assert abs(np.corrcoef(draws[:-1], draws[1:])[0, 1]) < 0.01
+    assert abs(np.corrcoef(draws, uniform(3, np.arange(100_000), 6))[0, 1]) < 0.01
