@@ -13,9 +13,12 @@ import numpy as np
 
 from reknit.algorithms.protocols import SteeringPlanner, TargetPlanner
 from reknit.algorithms.registry import build
+from reknit.knowledge.conformance import check_policy
 from reknit.recovery.runs import Run, recover
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
+
+__all__ = ["check_planner", "check_policy", "kinds_of_scenario"]
 
 
 def kinds_of_scenario() -> dict[str, Scenario]:

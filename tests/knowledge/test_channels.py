@@ -18,16 +18,23 @@ PLANNERS = ["certified", "contraction", "center-fly", "hero", "sidr"]
 @pytest.mark.parametrize("planner", PLANNERS)
 @pytest.mark.parametrize("seed", [3, 9])
 def test_with_reports_at_every_step_it_is_an_ordinary_recovery(planner: str, seed: int) -> None:
-    """Global channel, no delay: the flight of `recover`, bit for bit."""
+    """Global channel, no delay: the flight of `recover`; bit for bit where it is planned, and to
+    rounding where it is steered (a step is 0.1 s here, and the difference of two times there).
+    """
     scenario = reknit.generate(60, 30, seed=seed, split=True)
     run = reknit.recover(scenario, planner, seed=seed)
     operation = operate(scenario, f"believe:{planner}", "global", seed=seed)
     # Without a reconnection `recover` ends with a short step at the allowed time.
     frames = len(run.flight.times_s) - (run.flight.reconnected_at_s is None)
-    flown = operation.positions[:frames, scenario.survivors]
-    assert flown.tobytes() == run.flight.positions[:frames].tobytes()
-    if run.flight.reconnected_at_s is not None:
+    flown, expected = (
+        operation.positions[:frames, scenario.survivors],
+        run.flight.positions[:frames],
+    )
+    if run.plan is not None:
+        assert flown.tobytes() == expected.tobytes()
         assert operation.reconnected_at_s == run.flight.reconnected_at_s
+    else:
+        assert flown == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_plan_is_that_of_recover() -> None:
@@ -72,7 +79,8 @@ def test_late_reports_cost_their_delay() -> None:
     moved = (operation.positions != operation.positions[0]).any(axis=(1, 2))
     assert operation.times_s[int(np.argmax(moved)) - 1] == pytest.approx(2.5)
     prompt = operate(scenario, "believe:certified", "global", seed=2)
-    assert operation.reconnected_at_s == pytest.approx(prompt.reconnected_at_s + 2.5, abs=1e-6)
+    assert operation.reconnected_at_s is not None
+    assert operation.reconnected_at_s - 2.5 == pytest.approx(prompt.reconnected_at_s, abs=1e-6)
     assert operation.false_done == 0
 
 

@@ -18,6 +18,7 @@ from reknit.base.errors import ImpossibleDemands, ReknitError
 from reknit.base.version import VERSION
 from reknit.cli import codes
 from reknit.cli.compare import compare
+from reknit.cli.operate import operate
 from reknit.cli.planners import demands, planners
 from reknit.cli.recover import recover
 from reknit.cli.serve import serve
@@ -39,6 +40,7 @@ app.command(epilog="Example: reknit recover --uavs 200 --destroy 100 --seed 7 --
 app.command(epilog="Example: reknit compare --uavs 100 --destroy 50 --seed 3 --out compare")(
     compare
 )
+app.command(epilog="Example: reknit operate --uavs 200 --destroy 100 --seed 7 --out demo")(operate)
 app.command(epilog="Example: reknit verify demo/scenario.json demo/plan.json")(verify)
 app.command(epilog="Example: reknit planners ml-dagl")(planners)
 app.command(epilog="Example: reknit demands")(demands)

@@ -70,7 +70,7 @@ class Recorder:
 
     def was_whole(self, time_s: float) -> bool:
         """Whether the network was whole at a frame."""
-        at = int(np.searchsorted(self._times, time_s - 1e-12))
+        at = int(np.searchsorted(self._times, time_s, side="right")) - 1
         return self._subnets[at] == 1
 
     def operation(self, **facts: Any) -> Operation:

@@ -10,7 +10,7 @@ from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.knowledge.policies.believe import Believe
 from reknit.knowledge.policies.deadline import Deadline
 from reknit.knowledge.policies.hedge import Hedge
-from reknit.knowledge.policies.protocols import Policy
+from reknit.knowledge.policies.protocols import Briefing, Pilot, Policy
 from reknit.knowledge.policies.rendezvous import Rendezvous
 
 DEFAULT_POLICY = "hedge+deadline"
@@ -50,6 +50,27 @@ def build_policy(name: str, **parameters: Any) -> Policy:
     raise UnknownName("policy", name, [*policies(), "believe:certified"])
 
 
+@dataclasses.dataclass(frozen=True)
+class NamedPolicy:
+    """A policy with the name it was asked for by."""
+
+    name: str
+    policy: Policy
+
+    @staticmethod
+    def of(name: str, **parameters: Any) -> NamedPolicy:
+        """The policy of this name and these parameters."""
+        return NamedPolicy(name, build_policy(name, **parameters))
+
+    def brief(self, briefing: Briefing) -> Pilot:
+        """Begin."""
+        return self.policy.brief(briefing)
+
+    def promised_s(self, briefing: Briefing) -> float | None:
+        """The policy's promise."""
+        return self.policy.promised_s(briefing)
+
+
 def policy_of(value: Any) -> tuple[str, Policy]:
     """The policy of this name, or the object given, with its name; None: the default."""
     if value is None:
@@ -58,4 +79,4 @@ def policy_of(value: Any) -> tuple[str, Policy]:
         return value, build_policy(value)
     if not isinstance(value, Policy):
         raise InvalidParameter("policy", value, "a name, or an object with brief()")
-    return type(value).__name__, value
+    return getattr(value, "name", type(value).__name__), value

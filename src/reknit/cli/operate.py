@@ -1,0 +1,179 @@
+"""`reknit operate`: one swarm, flown with what each UAV knows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reknit.base.errors import InvalidParameter
+from reknit.cli.codes import DONE, NOT_DONE
+from reknit.cli.options import Json, ScenarioOptions, takes_a_scenario
+from reknit.cli.values import output_path, parameters, print_files, print_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from reknit.base.progress import Progress
+    from reknit.knowledge.operation import Operation
+    from reknit.recovery.repeated import Strike
+
+
+@takes_a_scenario
+def operate(
+    options: ScenarioOptions,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="hedge, believe:PLANNER, rendezvous; with +deadline it keeps a promise.",
+            show_default="hedge+deadline",
+        ),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(help="A parameter of the policy, as name=value; may be repeated."),
+    ] = None,
+    channel: Annotated[str, typer.Option(help="radio, global or mixed.")] = "radio",
+    loss: Annotated[float, typer.Option(help="Share of messages lost.")] = 0.0,
+    burst: Annotated[
+        float | None,
+        typer.Option(help="Mean length of a spell of losses.", show_default="independent"),
+    ] = None,
+    noise: Annotated[float, typer.Option(help="Sigma of navigation errors, metres.")] = 0.0,
+    period: Annotated[float, typer.Option(help="Seconds between radio exchanges.")] = 0.1,
+    hop_delay: Annotated[float, typer.Option(help="Seconds for one hop.")] = 0.0,
+    report_period: Annotated[
+        float, typer.Option(help="Seconds between reports to the station; 0: every step.")
+    ] = 0.0,
+    latency: Annotated[float, typer.Option(help="Seconds until the broadcast arrives.")] = 0.0,
+    missed_reports: Annotated[int, typer.Option(help="Missed reports until off-line.")] = 1,
+    uplinks: Annotated[float, typer.Option(help="Share with a link to the station.")] = 0.1,
+    strike: Annotated[
+        list[str] | None,
+        typer.Option(help="A further loss as SECONDS:COUNT, such as 2.5:10; may be repeated."),
+    ] = None,
+    until: Annotated[str, typer.Option(help="reconnected, done or end.")] = "reconnected",
+    end: Annotated[
+        float | None,
+        typer.Option(help="Seconds of flight at most.", show_default="until the promise is due"),
+    ] = None,
+    observer: Annotated[
+        int | None,
+        typer.Option(help="UAV whose belief is shown.", show_default="the first survivor"),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder for figures and pictures.")
+    ] = None,
+    animate: Annotated[bool, typer.Option(help="Draw the animation too.")] = True,
+    as_json: Json = False,
+) -> int:
+    """Break a swarm and restore it with what each UAV knows; no view from above."""
+    from reknit.cli import console
+    from reknit.knowledge.channels.registry import build_channel
+    from reknit.knowledge.policies.registry import DEFAULT_POLICY, NamedPolicy
+    from reknit.knowledge.simulator import operate as run_operation
+
+    name = DEFAULT_POLICY if policy is None else policy
+    folder = output_path(out)
+    chosen = NamedPolicy.of(name, **parameters(name, param))
+    link = build_channel(
+        channel,
+        loss=loss,
+        burst=burst,
+        noise_m=noise,
+        period_s=period,
+        hop_delay_s=hop_delay,
+        report_period_s=report_period,
+        latency_s=latency,
+        missed_reports=missed_reports,
+        uplinks=uplinks,
+    )
+    strikes = [_strike(text) for text in strike or []]
+    case = options.scenario()
+    files: list[Path] = []
+    with console.progress_bar(quiet=as_json) as progress:
+        operation = run_operation(
+            case,
+            chosen,
+            link,
+            strikes=strikes,
+            seed=options.seed,
+            until=until,
+            end_s=end,
+            observer=observer,
+            progress=progress,
+        )
+        if folder is not None:
+            files = _save(operation, folder, animate, progress)
+    if as_json:
+        print_json(operation.as_dict(), files)
+    else:
+        console.out.print(console.scenario_line(operation.struck))
+        console.out.print(_table(operation))
+        print_files(files)
+    return NOT_DONE if operation.reconnected_at_s is None else DONE
+
+
+def _strike(text: str) -> Strike:
+    from reknit.recovery.repeated import Strike
+
+    time_text, _, count_text = text.partition(":")
+    try:
+        time_s, count = float(time_text), int(count_text)
+    except ValueError:
+        raise InvalidParameter("--strike", text, "SECONDS:COUNT, such as 2.5:10") from None
+    return Strike(time_s, count)
+
+
+def _save(operation: Operation, folder: Path, animate: bool, progress: Progress) -> list[Path]:
+    from reknit.base.files import output_folder, write_text
+    from reknit.knowledge.picture import belief_figure, save_belief_animation
+    from reknit.swarm.files import save_scenario
+    from reknit.viz.picture import save_figure
+
+    output_folder(folder)
+    names = ["scenario.json", "operation.json", "belief.png"] + ["belief.gif"] * animate
+    files = [folder / name for name in names]
+    save_scenario(operation.struck, files[0])
+    write_text(files[1], json.dumps(operation.as_dict(), indent=1) + "\n")
+    progress(0.0, "drawing the picture")
+    save_figure(belief_figure(operation), files[2])
+    if animate:
+        save_belief_animation(operation, files[3], progress)
+    return files
+
+
+def _table(operation: Operation) -> Table:
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    facts = operation.as_dict()
+    at, price, promised_s = (
+        facts["reconnected_at_s"],
+        facts["price_of_ignorance"],
+        facts["promised_s"],
+    )
+    table.add_row("policy", operation.policy)
+    table.add_row("channel", operation.channel)
+    when = "[red]not reconnected[/red]" if at is None else f"{at:.2f} s"
+    table.add_row("reconnected at", when)
+    table.add_row("with full knowledge", f"{facts['optimum_s']:.2f} s")
+    table.add_row("price of ignorance", "-" if price is None else f"{price:.2f}")
+    promise = "nothing" if promised_s is None else f"{promised_s:.1f} s"
+    kept = {True: ", kept", False: ", [red]broken[/red]", None: ""}[facts["kept_promise"]]
+    table.add_row("promised", promise + kept)
+    contact_s = facts["first_contact_s"]
+    table.add_row("first contact", "-" if contact_s is None else f"{contact_s:.2f} s")
+    table.add_row("plans made", str(facts["replans"]))
+    held = f"{facts['false_alive']:.1f} lost held alive, {facts['false_dead']:.1f} alive held dead"
+    table.add_row("errors of belief", f"{held} (at the end, mean over survivors)")
+    table.add_row("false done", str(facts["false_done"]))
+    table.add_row("sent", f"{facts['bytes_sent'] / 1e6:.2f} MB")
+    flown = f"{facts['path_length_m']:.0f} in all, {facts['longest_path_m']:.1f} at most"
+    table.add_row("metres flown", flown)
+    table.add_row("computing", f"{facts['compute_s']:.2f} s")
+    return table

@@ -1,0 +1,58 @@
+"""`reknit operate` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from reknit.cli.app import run
+
+
+def test_json_says_what_it_must(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Figures as JSON; scenario, figures, picture and animation in the folder."""
+    words = ["operate", "--uavs", "30", "--destroy", "15", "--seed", "1", "--split", "--json"]
+    assert run([*words, "--out", str(tmp_path / "demo"), "--loss", "0.1", "--noise", "1"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    wanted = {"reconnected_at_s", "optimum_s", "price_of_ignorance", "promised_s", "replans"}
+    assert wanted <= set(result)
+    assert result["false_done"] == 0
+    assert result["policy"] == "hedge+deadline"
+    names = sorted(path.name for path in (tmp_path / "demo").iterdir())
+    assert names == ["belief.gif", "belief.png", "operation.json", "scenario.json"]
+    with Image.open(tmp_path / "demo" / "belief.gif") as film:
+        assert getattr(film, "n_frames", 1) > 2
+
+
+def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """The table names price and promise."""
+    words = ["operate", "--uavs", "30", "--destroy", "15", "--seed", "1", "--split"]
+    assert run([*words, "--strike", "0.4:2", "--policy", "believe:contraction+deadline"]) == 0
+    shown = capsys.readouterr().out
+    assert "price of ignorance" in shown
+    assert "kept" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--policy", "hegde"], "did you mean 'hedge'"),
+        (["--channel", "raido"], "did you mean 'radio'"),
+        (["--loss", "2"], "loss is 2"),
+        (["--period", "-1"], "period_s is -1"),
+        (["--strike", "5"], "SECONDS:COUNT"),
+        (["--strike", "5:3", "--end", "2"], "before the end"),
+    ],
+)
+def test_wrong_words_end_in_one_line(
+    words: list[str], problem: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Exit code 2, one line, and nothing written."""
+    out = ["--out", str(tmp_path / "demo")]
+    assert run(["operate", "--uavs", "20", "--seed", "1", *words, *out]) == 2
+    told = capsys.readouterr().err
+    assert problem in told
+    assert told.count("\n") == 1
+    assert not list((tmp_path / "demo").glob("*"))
