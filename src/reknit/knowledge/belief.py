@@ -110,7 +110,9 @@ class Belief:
                 self.in_touch(now_s, patience_s),
                 Knowledge.ALIVE,
                 np.where(
-                    self.presumed_s > self.heard_s, Knowledge.PRESUMED_DEAD, Knowledge.UNKNOWN
+                    self.presumed_s > self.heard_s,
+                    Knowledge.PRESUMED_DEAD,
+                    Knowledge.UNKNOWN,
                 ),
             ),
         )

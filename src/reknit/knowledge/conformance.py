@@ -35,7 +35,10 @@ def kinds_of_damage() -> dict[str, Scenario]:
 
 
 def check_policy(
-    policy: str | Policy, scenarios: Mapping[str, Scenario] | None = None, *, end_s: float = 6.0
+    policy: str | Policy,
+    scenarios: Mapping[str, Scenario] | None = None,
+    *,
+    end_s: float = 6.0,
 ) -> None:
     """Run a policy on every kind of damage; raise AssertionError at the first fault.
 
@@ -86,7 +89,11 @@ def _check_truth(operation: Operation, where: str) -> None:
 
 
 def check_no_leak(
-    scenario: Scenario, policy: str | Policy, channel: Channel, end_s: float, where: str = ""
+    scenario: Scenario,
+    policy: str | Policy,
+    channel: Channel,
+    end_s: float,
+    where: str = "",
 ) -> int:
     """Compare every sub-net's flight under two damages that look the same to it.
 
@@ -101,7 +108,15 @@ def check_no_leak(
         twin = _twin(scenario, ids)
         observer = int(ids[0])
         first, second = (
-            operate(case, policy, channel, seed=5, until="end", end_s=end_s, observer=observer)
+            operate(
+                case,
+                policy,
+                channel,
+                seed=5,
+                until="end",
+                end_s=end_s,
+                observer=observer,
+            )
             for case in (scenario, twin)
         )
         frames = min(_frames_alone(first, ids), _frames_alone(second, ids))

@@ -43,7 +43,9 @@ class Mission:
         slowest = float(self.swarm.max_speed_mps.min())
         if self.velocity_mps is not None and self.waypoints:
             raise InvalidParameter(
-                "mission.velocity_mps", self.velocity_mps, "a velocity or waypoints, not both"
+                "mission.velocity_mps",
+                self.velocity_mps,
+                "a velocity or waypoints, not both",
             )
         if self.velocity_mps is not None:
             velocity = _vector("mission.velocity_mps", self.velocity_mps, self.swarm.dim)

@@ -129,8 +129,20 @@ def _over_time(axes: Any, operation: Operation) -> None:
     times_s = operation.times_s
     style = {"where": "post", "linewidth": 1.5}
     axes.step(times_s, operation.subnets, color=LARGEST, label="sub-nets", **style)
-    axes.step(times_s, operation.false_alive, color="#CC79A7", label="lost, held alive", **style)
-    axes.step(times_s, operation.false_dead, color="#E69F00", label="alive, held dead", **style)
+    axes.step(
+        times_s,
+        operation.false_alive,
+        color="#CC79A7",
+        label="lost, held alive",
+        **style,
+    )
+    axes.step(
+        times_s,
+        operation.false_dead,
+        color="#E69F00",
+        label="alive, held dead",
+        **style,
+    )
     optimum_s = operation.struck_at_s + operation.optimum_s
     axes.axvline(optimum_s, color=BOUND, linestyle="--", linewidth=1.0, label="full knowledge")
     axes.set_xlabel("time (s)")

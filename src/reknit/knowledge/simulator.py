@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -81,12 +81,15 @@ def operate(
     swarm = flown.swarm
     if swarm.has_demands:
         raise InvalidParameter("mission", swarm, "a swarm without demands")
-    flight = _Operation(flown, policy_of(policy), channel_of(channel), strikes, int(seed), end_s)
-    return flight.run(until, observer, progress)
+    name, chosen = policy_of(policy)
+    flight = Simulation(flown, (name, chosen), channel_of(channel), strikes, int(seed), end_s)
+    for now_s, count in flight.steps(until, observer):
+        progress(now_s / flight.end_s, f"flying: {count} sub-nets")
+    return flight.result()
 
 
-class _Operation:
-    """One call of `operate`."""
+class Simulation:
+    """One flight, step by step; what `operate` and the environment for learners both run."""
 
     def __init__(
         self,
@@ -136,10 +139,17 @@ class _Operation:
         self.motion = Motion(swarm.positions, swarm.max_speed_mps)
         everybody = np.arange(swarm.uavs)
         self.minds = [
-            Mind(everybody, Belief.of_snapshot(self.world.reported, self.session.period_s))
+            Mind(
+                everybody,
+                Belief.of_snapshot(self.world.reported, self.session.period_s),
+            )
         ]
         self.end_s = self._end(end_s)
-        self._claims: set[float] = set()
+        self.struck_s = 0.0
+        self.reconnected_s: float | None = None
+        self.done_s: float | None = None
+        self.false_done = 0
+        self.compute_s = 0.0
 
     def _end(self, end_s: float | None) -> float:
         times_s = [strike.time_s for strike in self.strikes]
@@ -158,7 +168,10 @@ class _Operation:
         self.first_strike_s = first_s
         return float(end_s)
 
-    def run(self, until: str, observer: int | None, progress: Progress) -> Operation:
+    def steps(
+        self, until: str = "reconnected", observer: int | None = None
+    ) -> Iterator[tuple[float, int]]:
+        """Fly; yields (time, sub-nets) before every step, when orders are about to be given."""
         started_s = time.perf_counter()
         world, swarm = self.world, self._mission.swarm
         world.alive[swarm.destroyed] = False
@@ -169,84 +182,93 @@ class _Operation:
         pending = list(self.strikes)
         while pending and pending[0].time_s == 0.0:
             self._strike(pending.pop(0))
+        self.struck = self._scenario(0.0)
+        record = self.record = Recorder(self.struck, observer, self.session.patience_s)
         phase_s = now_s = 0.0
         steps = 0
-        struck = self._struck(0.0)
-        struck_s = 0.0
-        reconnected_s: float | None = None
-        done_s: float | None = None
-        false_done = 0
-        record = Recorder(struck, observer, self.session.patience_s)
         while True:
             count = count_subnets(world.positions[world.alive], world.range_m)
-            if count == 1 and reconnected_s is None and not pending:
-                reconnected_s = now_s
+            if count == 1 and self.reconnected_s is None and not pending:
+                self.reconnected_s = now_s
             world.time_s = now_s
             self.minds = self.session.exchange(self.minds, world)
             record.frame(now_s, world, self.minds, count)
-            for mind in self.minds:
-                whole_s = self.session.whole_at_s(mind)
-                if whole_s is None:
-                    continue
-                if not record.was_whole(whole_s):
-                    false_done += 1
-                elif whole_s >= struck_s and done_s is None and not pending:
-                    done_s = now_s
+            self._hear_claims(now_s, is_last=not pending)
             is_over = now_s >= self.end_s - 1e-9
-            if until == "reconnected" and reconnected_s is not None:
+            if until == "reconnected" and self.reconnected_s is not None:
                 is_over = True
-            if until == "done" and done_s is not None:
+            if until == "done" and self.done_s is not None:
                 is_over = True
             if is_over:
                 break
-            progress(now_s / self.end_s, f"flying: {count} sub-nets")
+            yield now_s, count
             self._act(now_s, now_s - phase_s)
             steps += 1
-            after_s = min(phase_s + steps * STEP_S, self.end_s)
-            strikes_now = bool(pending) and pending[0].time_s <= after_s
-            if strikes_now:
-                after_s = pending[0].time_s
+            grid_s = steps * STEP_S
             begin_s = now_s - phase_s
-            duration_s = steps * STEP_S - begin_s
-            if after_s < phase_s + steps * STEP_S:
-                duration_s = after_s - now_s
+            after_s = min(phase_s + grid_s, self.end_s)
+            is_struck = bool(pending) and pending[0].time_s <= after_s
+            if is_struck:
+                after_s = pending[0].time_s
+            # On the grid the step's length is counted, so that no rounding errors add up.
+            on_grid = after_s >= phase_s + grid_s
+            duration_s = grid_s - begin_s if on_grid else after_s - now_s
             leg = self.motion.leg(world.alive, begin_s, duration_s)
-            if count > 1 and (reconnected_s is None or pending):
+            if count > 1 and (self.reconnected_s is None or pending):
                 within_s = first_connected_s(leg, world.range_m)
                 if within_s is not None and within_s < leg.duration_s:
                     # The instant of reconnection is a frame of its own; a strike may follow.
-                    leg, after_s, strikes_now = leg.until(within_s), now_s + within_s, False
+                    leg, after_s, is_struck = (
+                        leg.until(within_s),
+                        now_s + within_s,
+                        False,
+                    )
                     steps -= 1
             record.flown(leg, world.alive)
             self.motion.advance(world.alive, leg.end)
             world.positions = self.motion.positions
             now_s = after_s
-            if strikes_now:
+            if is_struck:
                 if self.session.is_continuous:
                     world.time_s = now_s
                     self.minds = self.session.exchange(self.minds, world)
                 while pending and pending[0].time_s <= now_s:
                     self._strike(pending.pop(0))
                 self.motion.begin_phase(now_s - phase_s)
-                phase_s, steps, struck_s = now_s, 0, now_s
-                struck, reconnected_s = self._struck(now_s), None
-                record.struck(struck)
-        return record.operation(
+                phase_s, steps, self.struck_s = now_s, 0, now_s
+                self.struck, self.reconnected_s = self._scenario(now_s), None
+                record.struck(self.struck)
+        self.compute_s = time.perf_counter() - started_s
+
+    def result(self) -> Operation:
+        """What was recorded, once the steps are over."""
+        return self.record.operation(
             mission=self._mission,
             policy=self._policy_name,
             channel=self._channel_name,
             seed=self._seed,
-            struck=struck,
-            struck_at_s=struck_s,
+            struck=self.struck,
+            struck_at_s=self.struck_s,
             first_struck_at_s=self.first_strike_s,
-            reconnected_at_s=reconnected_s,
-            done_at_s=done_s,
-            false_done=false_done,
+            reconnected_at_s=self.reconnected_s,
+            done_at_s=self.done_s,
+            false_done=self.false_done,
             promised_s=self.promised_s,
             replans=self.pilot.replans,
             bytes_sent=self.session.bytes_sent,
-            compute_s=time.perf_counter() - started_s,
+            compute_s=self.compute_s,
         )
+
+    def _hear_claims(self, now_s: float, is_last: bool) -> None:
+        """Count what minds say of the network being whole, against the truth."""
+        for mind in self.minds:
+            whole_s = self.session.whole_at_s(mind)
+            if whole_s is None:
+                continue
+            if not self.record.was_whole(whole_s):
+                self.false_done += 1
+            elif whole_s >= self.struck_s and self.done_s is None and is_last:
+                self.done_s = now_s
 
     def _act(self, now_s: float, phase_time_s: float) -> None:
         world = self.world
@@ -273,9 +295,9 @@ class _Operation:
                 self.motion.steer(mind.members, orders.velocities_mps, phase_time_s)
 
     def _strike(self, strike: Strike) -> None:
-        self.world.alive[strike.lost(self._struck(0.0), self._rng)] = False
+        self.world.alive[strike.lost(self._scenario(0.0), self._rng)] = False
 
-    def _struck(self, now_s: float) -> Scenario:
+    def _scenario(self, now_s: float) -> Scenario:
         swarm = self._mission.swarm
         return Scenario(
             self.world.positions,

@@ -139,7 +139,10 @@ class StationSession:
         mind = minds[0]
         mind.members = np.flatnonzero(world.alive)
         for reported_s, table in self._desk.broadcasts(world.time_s):
-            table.targets, table.announced_s = mind.belief.targets, mind.belief.announced_s
+            table.targets, table.announced_s = (
+                mind.belief.targets,
+                mind.belief.announced_s,
+            )
             table.alarm_s = mind.belief.alarm_s
             mind.belief, self._reported_s = table, reported_s
         if np.isinf(mind.belief.alarm_s):

@@ -39,7 +39,10 @@ class Deadline:
     def brief(self, briefing: Briefing) -> _DeadlinePilot:
         meeting = meeting_of(briefing)
         return _DeadlinePilot(
-            self.policy.brief(briefing), briefing, meeting, self._due_s(briefing, meeting)
+            self.policy.brief(briefing),
+            briefing,
+            meeting,
+            self._due_s(briefing, meeting),
         )
 
     def promised_s(self, briefing: Briefing) -> float | None:

@@ -8,8 +8,8 @@ once; a small one cannot, and need not: the large ones come. (3) A silent UAV wh
 neighbours may live is reached through them first, so it is worth less by the chance that they do.
 
 So each sub-net solves one cone program (`pull`): the weighted sum of what the silent places lack to
-the range is least, the links of its own tree hold. A place that has come into range and stays
-silent is presumed dead; when nobody is left to look for, the sub-net goes to the rendezvous.
+the range is least, the links of its own tree hold. Who stays silent at a place in range is presumed
+dead; but it may have moved on, so the place is looked at again, from nearer.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.errors import InvalidParameter
-from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.base.types import BoolArray, FloatArray
 from reknit.knowledge.policies.believe import announced, believed_positions, margin
 from reknit.knowledge.policies.protocols import Briefing, Orders, View
-from reknit.knowledge.policies.pull import pulled
-from reknit.knowledge.policies.rendezvous import meeting_of
+from reknit.knowledge.policies.pull import Places, pulled
 from reknit.network.emst import emst
 
 _LEAST_WEIGHT = 1e-3
@@ -50,6 +49,8 @@ class Hedge:
         The program is solved anew after this time, and at every piece of news.
     effort
         What a metre flown costs against a metre nearer to the best place.
+    nearer
+        Share of the range from which a place is looked at again after it was silent in range.
     """
 
     alive: float = 0.5
@@ -57,11 +58,12 @@ class Hedge:
     window_m: float = 100.0
     every_s: float = 0.5
     effort: float = 0.02
+    nearer: float = 0.75
 
     def __post_init__(self) -> None:
         if not 0.0 < self.alive < 1.0:
             raise InvalidParameter("hedge.alive", self.alive, "a probability between 0 and 1")
-        for name in ("decay_m", "window_m", "every_s", "effort"):
+        for name in ("decay_m", "window_m", "every_s", "effort", "nearer"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
                 raise InvalidParameter(f"hedge.{name}", value, "a finite number above 0")
@@ -92,7 +94,7 @@ class _HedgePilot:
             if memory.get("news") != news or view.now_s >= memory["due_s"] - 1e-9:
                 memory["news"] = news
                 memory["due_s"] = view.now_s + self._policy.every_s
-                targets = self._targets(view, positions, np.flatnonzero(sought))
+                targets = self._targets(view, positions, sought)
                 view.belief.targets[view.crew] = targets
                 view.belief.announced_s[view.crew] = view.now_s
         return Orders(announced(view))
@@ -105,30 +107,28 @@ class _HedgePilot:
             in_sight = sought[distance <= self._range_m * (1.0 + _HAIR)]
             view.belief.presumed_s[in_sight] = view.now_s
 
-    def _targets(self, view: View, positions: FloatArray, sought: IntArray) -> FloatArray:
-        crew = positions[view.crew]
-        if len(sought):
-            self.replans += 1
-            return self._hedged(crew, positions[sought])
-        if np.isfinite(np.delete(view.belief.dead_s, view.crew)).all():
+    def _targets(self, view: View, positions: FloatArray, sought: BoolArray) -> FloatArray:
+        """Where the crew should fly. Places in range and silent are looked at again from nearer:
+        who lived there may have moved on.
+        """
+        policy, crew = self._policy, positions[view.crew]
+        missing = np.isinf(view.belief.dead_s)
+        missing[view.crew] = False
+        if not missing.any():
             return crew  # everybody else is certainly dead: the network is whole
-        meet = meeting_of(self._briefing).targets + self._briefing.offset(view.belief.alarm_s)
-        return np.asarray(meet[view.crew])
-
-    def _hedged(self, crew: FloatArray, places: FloatArray) -> FloatArray:
-        policy = self._policy
+        self.replans += 1
+        places = positions[missing]
+        sight_m = self._range_m * np.where(sought[missing], 1.0, policy.nearer)
         distance, nearest = cKDTree(crew).query(places)
-        lack_m = distance - self._range_m
+        lack_m = distance - sight_m
         near = lack_m <= max(policy.window_m, float(lack_m.min()) + 1.0)
-        places, nearest, lack_m = places[near], nearest[near], lack_m[near]
-        weights = self._weights(places, lack_m)
+        places, sight_m, nearest = places[near], sight_m[near], nearest[near]
+        weights = self._weights(places, lack_m[near])
         kept = weights > _LEAST_WEIGHT * weights.max()
         return pulled(
             crew,
             emst(crew),
-            places[kept],
-            nearest[kept],
-            weights[kept] / weights.max(),
+            Places(places[kept], sight_m[kept], nearest[kept], weights[kept] / weights.max()),
             self._range_m,
             policy.effort,
         )

@@ -1,10 +1,10 @@
 """The cone program of `hedge`: move a sub-net so that silent places come into range.
 
 For crew members at c_i with displacements u_i, links E that must hold, and places g_j, each with
-the nearest crew member a(j) and a weight w_j:
+the nearest crew member a(j), how near it is to come, r_j, and a weight w_j:
 
     minimise    sum_j w_j s_j + e sum_i m_i
-    subject to  |c_a(j) + u_a(j) - g_j| <= r + s_j,   s_j >= 0,
+    subject to  |c_a(j) + u_a(j) - g_j| <= r_j + s_j,   s_j >= 0,
                 |u_i| <= m_i,
                 |c_i + u_i - c_k - u_k| <= r    for ik in E.
 
@@ -13,6 +13,8 @@ median does, and the links make it move a whole sub-net where one member alone c
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import clarabel
 import numpy as np
@@ -65,14 +67,28 @@ class _Rows:
 _Term = tuple[IntArray, float, bool]
 
 
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Places that a crew is to bring into sight.
+
+    Attributes
+    ----------
+    positions, sight_m
+        (k, dim) and (k,): where, and how near somebody is to come, metres.
+    nearest
+        (k,) the crew member that goes.
+    weights
+        (k,) what each is worth.
+    """
+
+    positions: FloatArray
+    sight_m: FloatArray
+    nearest: IntArray
+    weights: FloatArray
+
+
 def pulled(
-    crew: FloatArray,
-    links: IntArray,
-    places: FloatArray,
-    nearest: IntArray,
-    weights: FloatArray,
-    range_m: float,
-    effort: float,
+    crew: FloatArray, links: IntArray, places: Places, range_m: float, effort: float
 ) -> FloatArray:
     """(n, dim) where the crew should fly.
 
@@ -83,34 +99,36 @@ def pulled(
     links
         (m, 2) pairs of crew members that must stay in range; one that is out of range already
         must not get longer.
-    places, nearest, weights
-        (k, dim) places to bring into range, (k,) the crew member that goes, (k,) what it is worth.
+    places
+        What to bring into sight.
     range_m
         r.
     effort
         e, what a metre flown costs against a metre nearer to a place of weight one.
     """
     count, dim = crew.shape
+    sought = len(places.weights)
     shift = np.arange(count)
     length = count * dim + np.arange(count)
-    excess = count * (dim + 1) + np.arange(len(places))
-    width = count * (dim + 1) + len(places)
+    excess = count * (dim + 1) + np.arange(sought)
+    width = count * (dim + 1) + sought
     program = _Rows(dim)
     still = np.zeros_like(crew)
     program.cones(np.zeros(count), still, [(length, 1.0, True), (shift, 1.0, False)])
     apart = (crew[links[:, 0]] - crew[links[:, 1]]) / range_m
     limit = np.maximum(1.0, np.sqrt((apart * apart).sum(axis=1)))
     program.cones(limit, apart, [(links[:, 0], 1.0, False), (links[:, 1], -1.0, False)])
-    away = (crew[nearest] - places) / range_m
-    program.cones(np.ones(len(places)), away, [(excess, 1.0, True), (nearest, 1.0, False)])
+    away = (crew[places.nearest] - places.positions) / range_m
+    sight = places.sight_m / range_m
+    program.cones(sight, away, [(excess, 1.0, True), (places.nearest, 1.0, False)])
     program.non_negative(excess)
     cost = np.zeros(width)
-    cost[length], cost[excess] = effort, weights
+    cost[length], cost[excess] = effort, places.weights
     entries = np.concatenate(program.values)
     index = np.concatenate(program.rows), np.concatenate(program.columns)
     matrix = csc_matrix((entries, index), shape=(program.height, width))
-    kinds = [clarabel.SecondOrderConeT(dim + 1)] * (count + len(links) + len(places))
-    kinds.append(clarabel.NonnegativeConeT(len(places)))
+    kinds = [clarabel.SecondOrderConeT(dim + 1)] * (count + len(links) + sought)
+    kinds.append(clarabel.NonnegativeConeT(sought))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1

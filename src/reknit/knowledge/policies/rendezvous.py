@@ -58,7 +58,11 @@ def meeting_of(briefing: Briefing) -> Meeting:
 
 @lru_cache(maxsize=16)
 def _meeting(
-    data: bytes, shape: tuple[int, int], range_m: float, speed_mps: float, drift_m: float
+    data: bytes,
+    shape: tuple[int, int],
+    range_m: float,
+    speed_mps: float,
+    drift_m: float,
 ) -> Meeting:
     points = np.frombuffer(data).reshape(shape)
     is_sure = range_m > 0.0
