@@ -30,6 +30,9 @@ export const THEME = {
 
 /** @typedef {"dark" | "light"} Mode */
 
+const PATH_LINES = 64;
+const PATH_TRAILS = 8;
+
 /**
  * One number for an unordered pair.
  * @param {number} i
@@ -179,6 +182,7 @@ function drawTrails(ink, camera, picture, theme) {
     if (picture.moved && !picture.moved[i]) continue;
     ink.moveTo(frames[0][i * 2], frames[0][i * 2 + 1]);
     for (const frame of frames) ink.lineTo(frame[i * 2], frame[i * 2 + 1]);
+    if (i % PATH_TRAILS === PATH_TRAILS - 1) nextPath(ink);
   }
   ink.stroke();
   ink.globalAlpha = 1;
@@ -228,8 +232,18 @@ function stroke(ink, pairs, screen, colour) {
   for (let k = 0; k < pairs.length; k += 2) {
     ink.moveTo(screen[pairs[k] * 2], screen[pairs[k] * 2 + 1]);
     ink.lineTo(screen[pairs[k + 1] * 2], screen[pairs[k + 1] * 2 + 1]);
+    if (k % PATH_LINES === PATH_LINES - 2) nextPath(ink);
   }
   ink.stroke();
+}
+
+/**
+ * Many short paths are painted faster than one that crosses itself everywhere.
+ * @param {CanvasRenderingContext2D} ink
+ */
+function nextPath(ink) {
+  ink.stroke();
+  ink.beginPath();
 }
 
 /**

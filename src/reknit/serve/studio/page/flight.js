@@ -7,7 +7,7 @@ import { dimension, flat, survivorsOf } from "./scenario.js";
 /** @import { Picture } from "./draw.js" */
 /** @import { Scenario, Recovery } from "./types.js" */
 
-const TRAIL_FRAMES = 40;
+const TRAIL_FRAMES = 16;
 
 export class FlightView {
   /**
@@ -64,7 +64,8 @@ export class FlightView {
   picture(time) {
     const { frame, points } = this.at(time);
     const picture = pictureOf(points, this.dim, this.range, this.lost);
-    const stride = Math.max(1, Math.ceil(frame / TRAIL_FRAMES));
+    // With a plan everybody flies straight, so that the first place and the present one say it all.
+    const stride = this.recovery.plan ? frame + 1 : Math.max(1, Math.ceil(frame / TRAIL_FRAMES));
     /** @type {Float64Array[]} */
     const trails = [];
     for (let f = 0; f <= frame; f += stride) trails.push(this.frames[f]);
