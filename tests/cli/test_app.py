@@ -17,6 +17,8 @@ from PIL import Image
 import reknit
 from reknit import cli
 from reknit.algorithms.registry import BUILT_IN
+from reknit.cli import console
+from reknit.cli.outputs import run_summary
 
 CASE = ("--uavs", "30", "--destroy", "15", "--seed", "2", "--split")
 
@@ -188,3 +190,23 @@ def test_recovering_loads_no_neural_network_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     assert done.stdout.decode().strip() == "False"
+
+
+def test_a_separation_that_is_not_kept_on_the_way_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The table and the JSON of a run carry its warnings."""
+    scenario = reknit.Scenario(
+        [[0.0, 0.0], [50.0, 0.0], [400.0, 0.0]], (), 120.0, min_separation_m=10.0, allowed_time_s=60
+    )
+    targets = np.array([[250.0, 0.0], [150.0, 0.0], [360.0, 0.0]])
+
+    class Through:
+        def propose(self, scenario: reknit.Scenario, context: reknit.Context) -> reknit.Proposal:
+            return reknit.Proposal(targets)
+
+    done = reknit.recover(scenario, Through())
+    assert run_summary(done)["warnings"] == list(done.warnings)
+    assert "on the way" in done.warnings[0]
+    console.out.print(console.run_table(done))
+    assert "warning" in capsys.readouterr().out

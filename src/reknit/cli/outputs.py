@@ -29,6 +29,7 @@ def run_summary(run: Run) -> JsonDict:
         "compute_s": run.compute_s,
         "plan": None if plan is None else plan_summary(plan),
         "metrics": run.metrics.as_dict(),
+        "warnings": list(run.warnings),
     }
 
 
