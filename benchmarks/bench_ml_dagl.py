@@ -110,7 +110,7 @@ def kernels(scenario: Scenario, chosen: Sequence[int] | None = None) -> Kernel:
 def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
     """One online iteration against its operations, and where its time goes."""
     planner = MlDagl()
-    network = planner.dgcn(scenario.dim, 0)
+    network = planner.dgcn(scenario.dim, scenario.uavs, 0)
     case, loss = Case.of(scenario), planner.settings.loss
     kernel = kernels(scenario, range(1, branches + 1))
     network.leave_out_asleep(case.unit, kernel)

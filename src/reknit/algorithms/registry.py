@@ -184,7 +184,7 @@ BUILT_IN = (
     Entry(
         "ml-dagl",
         "reknit.algorithms.learned.ml_dagl.planner:MlDagl",
-        "the paper's: learns from the destroyed neighbours of every survivor",
+        "the paper's: graph convolutions over survivors and destroyed, trained online, refined",
         extra="learn",
     ),
     Entry(

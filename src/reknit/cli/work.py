@@ -19,6 +19,10 @@ def pretrain(
     steps: Annotated[
         int | None, typer.Option(min=1, help="Training steps.", show_default="the recipe's")
     ] = None,
+    uavs: Annotated[
+        int | None,
+        typer.Option(help="N, with --preset paper: one model per size.", show_default="200"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder of checkpoint and weights.")] = Path("training"),
 ) -> int:
@@ -30,7 +34,7 @@ def pretrain(
     from reknit.recovery.training import train
 
     with console.progress_bar() as progress:
-        path = train(planner, preset, dim, steps, seed, out, progress)
+        path = train(planner, preset, dim, steps, seed, out, progress, uavs)
     console.out.print(f"Weights: {path}", soft_wrap=True)
     console.out.print(
         f"Use them: reknit recover --planner {planner} --param weights={path}", soft_wrap=True

@@ -20,10 +20,12 @@ def train(
     seed: int,
     out_dir: Path,
     progress: Progress = silent,
+    uavs: int | None = None,
 ) -> Path:
     """Train, or go on training, in a folder; returns the path of the weights.
 
     preset, dim, steps  for ML-DAGL; CR-MGC's recipe has its own stages.
+    uavs                N, for the preset "paper" alone, which has one model per size; None: 200.
     """
     if planner not in TRAINABLE:
         raise UnknownName("planner", planner, TRAINABLE)
@@ -33,6 +35,10 @@ def train(
         raise InvalidParameter("dim", dim, "2 or 3")
     if planner == "cr-mgc" and (steps is not None or preset != "default" or dim != 2):
         raise InvalidParameter("preset, dim, steps", (preset, dim, steps), "not for cr-mgc")
+    if preset == "paper" and dim != 2:
+        raise InvalidParameter("dim", dim, "2 with the preset 'paper': it has no 3-D swarms")
+    if preset != "paper" and uavs is not None:
+        raise InvalidParameter("uavs", uavs, "given with the preset 'paper' alone")
     try:
         from reknit.algorithms.learned.cr_mgc.pretrain import MetaRecipe
         from reknit.algorithms.learned.cr_mgc.pretrain import pretrain as meta_train
@@ -42,6 +48,6 @@ def train(
         raise MissingExtra("training", "learn") from error
     if planner == "cr-mgc":
         return meta_train(MetaRecipe(seed=seed), out_dir, progress)
-    recipe = default_recipe(dim) if preset == "default" else paper_recipe(dim)
+    recipe = default_recipe(dim) if preset == "default" else paper_recipe(uavs or 200)
     recipe = replace(recipe, seed=seed, steps=recipe.steps if steps is None else steps)
     return pretrain(recipe, out_dir, progress)

@@ -10,14 +10,22 @@ import pytest
 import torch
 
 import reknit
+from reknit.algorithms.learned.common.checkpoint import plain
 from reknit.algorithms.learned.common.weights import read_manifest
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
+from reknit.algorithms.learned.ml_dagl.recipe import paper_recipe
 from reknit.algorithms.learned.ml_dagl.settings import PAPER
-from reknit.algorithms.learned.ml_dagl.weight_files import WEIGHTS, tensor_shapes, weight_file
-from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName
+from reknit.algorithms.learned.ml_dagl.weight_files import (
+    SHIPPED_SIZES,
+    WEIGHTS,
+    tensor_shapes,
+    weight_file,
+)
+from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter, InvalidWeights, TooLarge, UnknownName
 
-SHIPPED = [("default", 2), ("default", 3), ("paper", 2)]
+SHIPPED = [("default", 2, None), ("default", 3, None), *(("paper", 2, n) for n in SHIPPED_SIZES)]
 
 
 def _scenario(uavs: int = 40, lost: int = 20, seed: int = 910_000, **rest: Any) -> reknit.Scenario:
@@ -77,7 +85,7 @@ def test_more_iterations_are_never_worse() -> None:
 def test_no_output_connected_is_contracted_and_said() -> None:
     """From random weights and without iterations the plan is a contraction, and says so."""
     scenario = _scenario(60, 30)
-    plan = reknit.plan(scenario, "ml-dagl", weights="random", branches=(1,), iterations=0)
+    plan = reknit.plan(scenario, "ml-dagl", weights="random", branches=(1,), iterations=0, refine=0)
     assert plan.status.is_connected
     assert plan.details["contracted"] in ("output", "original positions")
     best_s = reknit.plan(scenario, "contraction").recovery_time_s
@@ -88,7 +96,7 @@ def test_without_contraction_a_split_output_stays_split() -> None:
     """The paper preset never contracts: its plan may be not connected, and says so."""
     scenario = _scenario(100, 60)
     plan = reknit.plan(
-        scenario, "ml-dagl", branches=(1,), iterations=0, contraction=False, epsilon=1e-9
+        scenario, "ml-dagl", branches=(1,), iterations=0, refine=0, contraction=False, epsilon=1e-9
     )
     assert plan.status is reknit.Status.NOT_CONNECTED
     assert plan.details["contracted"] == "no"
@@ -98,7 +106,12 @@ def test_without_contraction_a_split_output_stays_split() -> None:
 def test_k_star_is_the_fastest_connected_branch() -> None:
     """Of several branches the plan is the one with the least time among the connected ones."""
     scenario = _scenario(60, 30)
-    switches: dict[str, Any] = {"iterations": 0, "trimming": False, "contraction": False}
+    switches: dict[str, Any] = {
+        "iterations": 0,
+        "refine": 0,
+        "trimming": False,
+        "contraction": False,
+    }
     alone = {}
     for k in (1, 3, 5, 7):
         plan = reknit.plan(scenario, "ml-dagl", branches=(k,), epsilon=0.02, **switches)
@@ -127,8 +140,8 @@ def test_k_star_is_the_fastest_connected_branch() -> None:
 def test_each_switch_changes_the_plan(switch: dict[str, Any]) -> None:
     """No ablation switch is a dead letter, and each still gives a connected plan."""
     scenario = _scenario(60, 30, seed=910_003)
-    base = reknit.plan(scenario, "ml-dagl", iterations=6)
-    other = reknit.plan(scenario, "ml-dagl", iterations=6, **switch)
+    base = reknit.plan(scenario, "ml-dagl", iterations=6, refine=0)
+    other = reknit.plan(scenario, "ml-dagl", iterations=6, refine=0, **switch)
     assert other.status.is_connected
     assert not np.array_equal(base.targets, other.targets)
 
@@ -153,17 +166,26 @@ def test_lambda_follows_the_connectivity_term() -> None:
     assert MlDagl(connectivity="count", penalty=7.0).settings.loss.weight == 7.0
 
 
-def test_iterations_depend_on_the_size_unless_given() -> None:
-    """Small swarms, very large ones and few survivors get more; a number of one's own is kept."""
-    settings = MlDagl().settings
-    made = [settings.online_for(uavs, uavs // 2).iterations for uavs in (20, 200, 1000)]
-    assert made[0] > made[1] > 0
-    assert made[2] > made[1]
-    assert settings.online_for(200, 20).iterations > made[1]
-    own = MlDagl(iterations=500).settings
-    assert {own.online_for(uavs, uavs // 2).iterations for uavs in (20, 5000)} == {500}
-    assert settings.online_for(200, 100).overtime > 0
-    assert own.online_for(200, 100).overtime == 0
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_refined_is_no_slower_than_descent_or_the_network_alone(seed: int) -> None:
+    """The plan is the best of the network's own, its refined output and plain descent."""
+    scenario = _scenario(60, 40, seed=seed)
+    plan = reknit.plan(scenario, "ml-dagl")
+    alone = reknit.plan(scenario, "ml-dagl", refine=0)
+    descent = reknit.plan(scenario, "descent")
+    assert plan.recovery_time_s <= min(alone.recovery_time_s, descent.recovery_time_s)
+    assert plan.details["refined"] in ("no", "output", "positions")
+    assert "refined" not in alone.details
+
+
+def test_an_untrained_network_can_start_as_identity() -> None:
+    """Before any iteration and without links, such a network leaves everyone in place."""
+    scenario = _scenario()
+    switches: dict[str, Any] = {"iterations": 0, "epsilon": 1e-9, "refine": 0}
+    switches["contraction"] = False
+    plan = reknit.plan(scenario, "ml-dagl", weights="identity", **switches)
+    assert plan.recovery_time_s < 1.0
+    assert MlDagl(weights="identity").weight_files() == ()
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -195,6 +217,7 @@ def test_a_budget_that_is_over_still_gives_a_plan() -> None:
     [
         ({"preset": "best"}, UnknownName),
         ({"gco": "other"}, UnknownName),
+        ({"fastest": "soon"}, UnknownName),
         ({"connectivity": "none"}, UnknownName),
         ({"epsilon": "auto"}, UnknownName),
         ({"epsilon": -1.0}, InvalidParameter),
@@ -215,12 +238,12 @@ def test_wrong_parameters_are_refused(switch: dict[str, Any], error: type[Except
         reknit.plan(_scenario(), "ml-dagl", **switch)
 
 
-@pytest.mark.parametrize(("preset", "dim"), SHIPPED)
-def test_shipped_weights_match_their_manifest(preset: str, dim: int) -> None:
+@pytest.mark.parametrize(("preset", "dim", "uavs"), SHIPPED)
+def test_shipped_weights_match_their_manifest(preset: str, dim: int, uavs: int | None) -> None:
     """Every shipped file loads, and its manifest tells how it was made."""
-    path = weight_file(preset, dim)
+    path = weight_file(preset, dim, uavs)
     manifest = read_manifest(path)
-    MlDagl(preset=preset).dgcn(dim, seed=0)
+    MlDagl(preset=preset).dgcn(dim, uavs or 200, seed=0)
     assert manifest["parameters"] == Shape(dim).parameters
     assert set(manifest["tensors"]) == set(tensor_shapes(Shape(dim)))
     for fact in ("recipe", "versions", "loss_curve", "validation_curve", "steps_trained"):
@@ -229,8 +252,42 @@ def test_shipped_weights_match_their_manifest(preset: str, dim: int) -> None:
 
 def test_nothing_else_is_shipped() -> None:
     """The weights folder holds the listed files and no others."""
-    names = {f"{preset}-{dim}d" for preset, dim in SHIPPED}
+    names = {weight_file(*shipped).stem for shipped in SHIPPED}
     assert {one.stem for one in WEIGHTS.iterdir()} == names
+
+
+def test_weights_are_light() -> None:
+    """All weights of the package, those of other planners included, take at most 30 MiB."""
+    files = WEIGHTS.parents[1].rglob("*.safetensors")
+    assert sum(path.stat().st_size for path in files) <= 30 * 2**20
+
+
+@pytest.mark.parametrize("uavs", SHIPPED_SIZES)
+def test_paper_weights_come_from_within_the_boundary(uavs: int) -> None:
+    """Every validation swarm had a connected branch at the step whose weights are shipped."""
+    manifest = read_manifest(weight_file("paper", 2, uavs))
+    recorded, recipe = manifest["recipe"], plain(paper_recipe(uavs))
+    for name in ("loss", "epsilon", "branches", "gco", "residual", "dropout"):
+        assert recorded["settings"][name] == recipe["settings"][name]
+    assert recorded | {"settings": None} == recipe | {"settings": None}
+    [look] = [one for one in manifest["validation_curve"] if one["step"] == manifest["kept_step"]]
+    assert {kind["connected"] for kind in look["0"].values()} == {1.0}
+
+
+@pytest.mark.parametrize(("uavs", "nearest"), [(4, 20), (31, 20), (32, 50), (9000, 200)])
+def test_paper_weights_are_those_of_the_nearest_size(uavs: int, nearest: int) -> None:
+    """Another size than the paper's six takes the model of the nearest one, by ratio."""
+    assert weight_file("paper", 2, uavs).stem == f"paper-2d-{nearest}"
+
+
+@pytest.mark.parametrize(("uavs", "branches"), [(50_001, (1,)), (30_000, (1, 2))])
+def test_a_swarm_too_large_is_refused_in_plain_words(uavs: int, branches: tuple[int, ...]) -> None:
+    """What would not fit memory gets one error with the limit and what to use instead."""
+    points = np.stack(np.divmod(np.arange(uavs), 250), axis=1) * 100.0
+    scenario = reknit.Scenario(points, destroyed=range(10_000, 10_500))
+    planner = MlDagl(preset="paper", branches=branches)
+    with pytest.raises(TooLarge, match=r"'ml-dagl' .* 50000 .* certified"):
+        planner.propose(scenario, Context())
 
 
 def test_paper_weights_are_for_the_plane() -> None:

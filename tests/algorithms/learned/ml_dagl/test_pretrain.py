@@ -9,11 +9,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from reknit.algorithms.learned.common.checkpoint import FILE
+from reknit.algorithms.learned.common.checkpoint import FILE, Checkpoint
 from reknit.algorithms.learned.common.weights import load_weights, read_manifest
 from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
@@ -70,6 +71,7 @@ def test_a_run_that_stops_goes_on_as_if_it_had_not(tmp_path: Path, inner: int, r
 _CHILD = """
 import sys
 from pathlib import Path
+from typing import Any
 from tests.algorithms.learned.ml_dagl.test_pretrain import SMALL
 from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
 pretrain(SMALL, sys.argv[1], lambda fraction, message: print(message, flush=True))
@@ -151,14 +153,63 @@ def test_curriculum_draws_many_kinds_of_split_swarms(dim: int) -> None:
 
 
 def test_paper_recipe_is_the_papers() -> None:
-    """500 iterations of Adam at 1e-4 under random half damage, count term, random start."""
-    config = paper_recipe()
+    """At most 500 steps of Adam at 1e-4 under random half damage, count term, random start."""
+    config = paper_recipe(50)
     assert (config.steps, config.batch, config.inner_iterations) == (500, 1, 0)
     assert {config.rate(step) for step in (0, 250, 499)} == {1e-4}
     assert config.settings.loss.connectivity == "count"
     assert config.start == "random"
     scenario = config.curriculum.draw(np.random.default_rng(0))
-    assert len(scenario.destroyed) * 2 == scenario.uavs
+    assert (scenario.uavs, len(scenario.destroyed)) == (50, 25)
+    with pytest.raises(InvalidParameter, match="uavs"):
+        paper_recipe(60)
+
+
+def _literal(**values: Any) -> PretrainConfig:
+    """The paper's training of a small network for 20 UAVs."""
+    config = replace(
+        paper_recipe(20),
+        shape=Shape(2, hidden=32, blocks=1),
+        learning_rate=3e-3,
+        validation_cases=3,
+    )
+    return replace(config, **values)
+
+
+def test_literal_training_keeps_the_last_weights_that_connect(tmp_path: Path) -> None:
+    """Kept are those of the last look with all cases connected, not those of the last step."""
+    path = pretrain(_literal(), tmp_path)
+    manifest = read_manifest(path)
+    connected = {
+        look["step"]: all(kind["connected"] == 1.0 for kind in look["0"].values())
+        for look in manifest["validation_curve"]
+    }
+    kept = manifest["kept_step"]
+    assert connected[kept]
+    assert not any(is_all for step, is_all in connected.items() if step > kept)
+    assert 0 < kept < manifest["steps_trained"] == kept + 4 * 5
+    assert manifest["stored_as"] == "float16"
+    until_kept = Checkpoint.load(tmp_path).moments
+    for name, one in _weights(path, _literal()).items():
+        np.testing.assert_allclose(one, until_kept[f"kept/{name}"], rtol=1e-3, atol=1e-6)
+
+
+def test_literal_training_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    """Stopped beyond the boundary and resumed, the same weights are kept."""
+    whole = pretrain(_literal(), tmp_path / "whole")
+    steps = read_manifest(whole)["steps_trained"]
+    pretrain(_literal(), tmp_path / "parts", stop_after=steps - 7)
+    parts = pretrain(_literal(), tmp_path / "parts")
+    assert read_manifest(parts)["sha256"] == read_manifest(whole)["sha256"]
+    assert read_manifest(parts)["loss_curve"] == read_manifest(whole)["loss_curve"]
+
+
+def test_weights_that_never_connect_are_not_written(tmp_path: Path) -> None:
+    """Without a look at which every case is connected there are no weights."""
+    config = _literal(start="identity", patience=1)
+    with pytest.raises(InvalidWeights, match="no step at which"):
+        pretrain(config, tmp_path)
+    assert not list(tmp_path.glob("paper*"))
 
 
 @pytest.mark.parametrize(

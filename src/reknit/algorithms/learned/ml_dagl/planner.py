@@ -10,26 +10,40 @@ from typing import Any, TypeVar
 
 from torch import Tensor
 
+from reknit.algorithms.descent import Descent
+from reknit.algorithms.learned.common.baseline import Flown
 from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.layers import dropout_generator
 from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.common.online import OnlineRule, Outcome, iterate
-from reknit.algorithms.learned.common.solution import choose
+from reknit.algorithms.learned.common.solution import NO, choose
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
-from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, PRESETS, Settings
-from reknit.algorithms.learned.ml_dagl.weight_files import load_network, random_network, weight_file
+from reknit.algorithms.learned.ml_dagl.settings import (
+    DEFAULT,
+    PAPER,
+    PRESETS,
+    Settings,
+)
+from reknit.algorithms.learned.ml_dagl.weight_files import (
+    SHIPPED_SIZES,
+    load_network,
+    untrained_network,
+    weight_file,
+)
 from reknit.algorithms.parameters import Dropout, Iterations, LearningRate, Penalty
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter, TooLarge, UnknownName
-from reknit.base.types import JsonDict
+from reknit.base.progress import silent
+from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.proof.bounds import lower_bound
+from reknit.network.links import count_subnets
 from reknit.swarm.scenario import Scenario
 
 _Part = TypeVar("_Part", Settings, LossRule, OnlineRule)
 
-PRETRAINED, RANDOM = "pretrained", "random"
+PRETRAINED, RANDOM, IDENTITY = "pretrained", "random", "identity"
 
 MOST_NODES = 50_000
 """UAVs times branches that train at once: some 3 GiB of features."""
@@ -49,9 +63,13 @@ class MlDagl:
     dropout         between residual blocks during online iterations.
     gco             "bipartite" or "ordinary".
     residual        whether blocks have their skip connection.
-    weights         "pretrained", "random" (drawn from the seed), or a weight file.
+    weights         "pretrained", "random" (drawn from the seed), "identity" (drawn too, but so
+                    that without links the output is the input), or a weight file.
     contraction     contract what is not connected, so that there is always a connected plan.
     trimming        end the plan where it reconnects the swarm.
+    refine          steps of descent on the targets after the online iterations; 0: none.
+    fastest         which T_rc a connected output is kept for: "planned", or "flown": when the
+                    swarm flying there is first connected.
     drop_branches   go on with the best branch only; otherwise all go on to the end.
     awake_only      train without the units that answer to no UAV before training.
 
@@ -72,6 +90,8 @@ class MlDagl:
     weights: str | Path = PRETRAINED
     contraction: bool | None = None
     trimming: bool | None = None
+    refine: Iterations | None = None
+    fastest: str | None = None
     drop_branches: bool | None = None
     awake_only: bool | None = None
 
@@ -79,7 +99,7 @@ class MlDagl:
         if self.preset not in PRESETS:
             raise UnknownName("preset", self.preset, PRESETS)
         if not hasattr(self.weights, "__fspath__") and not hasattr(self.weights, "encode"):
-            allowed = f"{PRETRAINED!r}, {RANDOM!r} or a file"
+            allowed = f"{PRETRAINED!r}, {RANDOM!r}, {IDENTITY!r} or a file"
             raise InvalidParameter("weights", self.weights, allowed)
         _ = self.settings
 
@@ -105,10 +125,10 @@ class MlDagl:
             dropout=self.dropout,
             contraction=self.contraction,
             trimming=self.trimming,
+            refine=self.refine,
+            fastest=self.fastest,
             awake_only=self.awake_only,
         )
-        if self.iterations is not None:
-            changed = replace(changed, row_updates=None)
         return replace(changed, branches=_branches(self.branches, base.branches))
 
     def resolved(self) -> JsonDict:
@@ -117,26 +137,28 @@ class MlDagl:
 
     def weight_files(self) -> Sequence[Path]:
         """The weight files that decide its plans."""
-        if self.weights == RANDOM:
+        if self.weights in (RANDOM, IDENTITY):
             return ()
         if self.weights != PRETRAINED:
             return (Path(self.weights),)
-        shipped = (weight_file(self.preset, dim) for dim in (2, 3))
-        return tuple(path for path in shipped if path.exists())
+        files = {weight_file(self.preset, dim, uavs) for dim in (2, 3) for uavs in SHIPPED_SIZES}
+        return tuple(sorted(path for path in files if path.exists()))
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """Targets for one scenario."""
         settings = self.settings
         case = Case.of(scenario)
-        rule = settings.online_for(scenario.uavs, len(scenario.survivors))
-        chosen, outcome = self.train(case, rule, context)
-        return choose(
+        chosen, outcome = self.train(case, settings.online, context)
+        proposal = choose(
             case,
             outcome,
             contraction=settings.contraction,
-            trimming=settings.trimming and not context.budget.is_over,
+            trimming=settings.trimming and not context.is_over,
             details={"preset": self.preset, "branches": list(chosen)},
         )
+        if not settings.refine or context.is_over:
+            return proposal
+        return _refined(case, outcome, proposal, settings, context)
 
     def train(
         self, case: Case, rule: OnlineRule, context: Context
@@ -149,7 +171,7 @@ class MlDagl:
         chosen = hops.chosen
         trained = min([len(chosen), *[count for start, count in rule.keep if start == 0]])
         _check_size(case.scenario.uavs, trained)
-        dgcn = self.dgcn(case.scenario.dim, context.seed)
+        dgcn = self.dgcn(case.scenario.dim, case.scenario.uavs, context.seed)
         dropout = dropout_generator(settings.dropout, context.seed)
         kernels: dict[tuple[int, ...], Kernel] = {}
 
@@ -174,25 +196,57 @@ class MlDagl:
             begin,
             len(chosen),
             case,
-            settings.loss,
+            Flown(settings.loss) if settings.fastest == "flown" else settings.loss,
             rule,
             context,
             lower_bound(case.scenario).bound_s,
         )
         return chosen, outcome
 
-    def dgcn(self, dim: int, seed: int) -> Dgcn:
+    def dgcn(self, dim: int, uavs: int, seed: int) -> Dgcn:
         """The network with the weights to begin from."""
         settings = self.settings
         shape, residual, dropout = Shape(dim), settings.residual, settings.dropout
-        if self.weights == RANDOM:
-            return random_network(shape, seed, residual=residual, dropout=dropout)
+        if self.weights in (RANDOM, IDENTITY):
+            identity = self.weights == IDENTITY
+            return untrained_network(
+                shape, seed, residual=residual, dropout=dropout, identity=identity
+            )
         shipped = self.weights == PRETRAINED
-        path = weight_file(self.preset, dim) if shipped else Path(self.weights)
+        path = weight_file(self.preset, dim, uavs) if shipped else Path(self.weights)
         if shipped and not path.exists():
             allowed = "'default', or weights of your own: the paper has no 3-D swarms"
             raise InvalidParameter("preset", self.preset, allowed)
         return load_network(path, shape, residual=residual, dropout=dropout)
+
+
+def _refined(
+    case: Case, outcome: Outcome, proposal: Proposal, settings: Settings, context: Context
+) -> Proposal:
+    """The fastest of the proposal and what descent on the targets makes of two starts.
+
+    They are the network's best output, and where the survivors are: the latter is all that the
+    planner `descent` does, so a plan is never slower than without the network.
+    """
+    best = outcome.solutions[0] if outcome.solutions else outcome.nearest
+    assert best is not None
+    descent = Descent(
+        iterations=settings.refine, contraction=settings.contraction, trimming=settings.trimming
+    )
+    candidates = [(NO, proposal)]
+    for origin, start in (("output", best.targets), ("positions", None)):
+        begun = replace(context, progress=silent, warm_start=start)
+        candidates.append((origin, descent.propose(case.scenario, begun)))
+    origin, kept = min(candidates, key=lambda named: _rank(case, named[1].targets))
+    details = {**(proposal.details or {}), "refined": origin}
+    if kept is not proposal:
+        details["contracted"] = (kept.details or {})["contracted"]
+    return replace(kept, status=proposal.status or kept.status, details=details)
+
+
+def _rank(case: Case, targets: FloatArray) -> tuple[int, float]:
+    """Fewer sub-nets first, then the faster."""
+    return count_subnets(targets, case.scenario.planning_range_m), case.time_s(targets)
 
 
 def _check_size(uavs: int, branches: int = 1) -> None:

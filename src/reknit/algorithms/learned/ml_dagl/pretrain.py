@@ -31,11 +31,15 @@ from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
 from reknit.algorithms.learned.ml_dagl.validation import Validation
-from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes
+from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes, weight_name
+from reknit.base.errors import InvalidWeights
 from reknit.base.files import output_folder
 from reknit.base.progress import Progress, silent
 from reknit.base.types import JsonDict
 from reknit.exact.proof.bounds import emst_bound
+
+_KEPT = "kept/"
+"""Before the names of the weights that a checkpoint keeps beside the newest ones."""
 
 _EASY_M = 30.0
 """Added to a case's bound before its loss is divided by it, so that no case counts for too much."""
@@ -67,12 +71,18 @@ def pretrain(
     while True:
         due = validation is not None and run.step % config.validate_every == 0
         if validation is not None and (due or run.step == config.steps):
-            run.record_validation(validation.look(network))
-        if run.step % config.checkpoint_every == 0 or run.step >= last:
+            figures = validation.look(network)
+            run.record_validation(figures)
+            if config.boundary and _all_connected(figures):
+                run.moments |= {
+                    _KEPT + name: one.detach().clone() for name, one in network.named_parameters()
+                }
+        ends = run.step >= last or _beyond_boundary(run)
+        if run.step % config.checkpoint_every == 0 or ends:
             run.trained_s = time.perf_counter() - started_s
             run.capture(optimizer, network)
             run.save(folder)
-        if run.step >= last:
+        if ends:
             break
         for group in optimizer.param_groups:
             group["lr"] = config.rate(run.step)
@@ -88,10 +98,41 @@ def export(run: Checkpoint, folder: Path) -> Path:
     With ``export(Checkpoint.load(folder), elsewhere)`` also those of a run that goes on.
     """
     shape = Shape(**run.recipe["shape"])
-    path = folder / f"{run.recipe['preset']}-{shape.dim}d.safetensors"
-    weights = {name: run.weights[name] for name in tensor_shapes(shape)}
-    save_weights(path, weights, _facts(run))
+    facts = _facts(run)
+    if run.recipe["boundary"]:
+        kept = _kept_step(run)
+        if kept is None:
+            fault = "no step at which every validation case had a connected branch"
+            raise InvalidWeights(f"{folder}: {fault}; not written")
+        [uavs] = run.recipe["curriculum"]["sizes"]
+        path = folder / weight_name(run.recipe["preset"], shape.dim, uavs)
+        weights = {name: run.moments[_KEPT + name] for name in tensor_shapes(shape)}
+        facts["kept_step"] = kept
+    else:
+        path = folder / weight_name(run.recipe["preset"], shape.dim)
+        weights = {name: run.weights[name] for name in tensor_shapes(shape)}
+    save_weights(path, weights, facts, run.recipe["stored"])
     return path
+
+
+def _all_connected(figures: JsonDict) -> bool:
+    """Whether every validation case had a connected branch before any online iteration."""
+    return all(kind["connected"] == 1.0 for kind in figures["0"].values())
+
+
+def _kept_step(run: Checkpoint) -> int | None:
+    """The last step seen at which every validation case had a connected branch."""
+    steps = [look["step"] for look in run.validations if _all_connected(look)]
+    return max(steps, default=None)
+
+
+def _beyond_boundary(run: Checkpoint) -> bool:
+    """Whether so many looks in a row found a case without a connected branch as to stop."""
+    if not run.recipe["boundary"]:
+        return False
+    kept = _kept_step(run)
+    later = [look for look in run.validations if kept is None or look["step"] > kept]
+    return len(later) >= int(run.recipe["patience"])
 
 
 def _begin(config: PretrainConfig) -> Checkpoint:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from reknit.algorithms.learned.common.online import OnlineRule
 from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
-from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, Settings
+from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, PAPER_SIZES, Settings
 from reknit.base.errors import InvalidParameter, UnknownName
 
 STARTS = ("identity", "random")
@@ -27,9 +28,15 @@ class PretrainConfig:
                         towards the mean of where the scenarios went (Reptile).
     learning_rate       of Adam, or the share of the way that the shared weights move; rises
                         over `warmup` steps and falls to `final_share` of itself by the end.
-    start               "identity" (see `start`) or "random".
+    start               "identity" (see `identity_start`) or "random".
     validate_every      steps between two looks at the validation set; 0: never.
+    boundary            keep the weights of the last look at which every validation case had a
+                        connected branch before any online iteration, and stop after `patience`
+                        looks without. The count term has no gradient, so training with it only
+                        shortens displacements, until swarms fall apart: beyond this boundary
+                        it destroys what it made.
     checkpoint_every    steps between two checkpoints.
+    stored              number format of the weight file.
     """
 
     preset: str
@@ -46,16 +53,22 @@ class PretrainConfig:
     warmup: int = 1
     start: str = "identity"
     validate_every: int = 50
+    boundary: bool = False
+    patience: int = 4
     checkpoint_every: int = 10
     validation: tuple[tuple[int, int], ...] = ((50, 25), (200, 100), (200, 150))
     validation_cases: int = 3
     validation_iterations: tuple[int, ...] = field(default=(0, 5, 20))
+    stored: str = "float32"
 
     def __post_init__(self) -> None:
         if self.start not in STARTS:
             raise UnknownName("start", self.start, STARTS)
         if self.shape.dim != self.curriculum.dim:
             raise InvalidParameter("curriculum.dim", self.curriculum.dim, f"{self.shape.dim}")
+        if self.boundary and not (self.validate_every and 0 in self.validation_iterations):
+            allowed = "with `boundary`, looks at the outputs of 0 iterations"
+            raise InvalidParameter("validation_iterations", self.validation_iterations, allowed)
         for name in ("steps", "batch", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise InvalidParameter(name, getattr(self, name), "a whole number of at least 1")
@@ -70,25 +83,57 @@ class PretrainConfig:
 
 
 def default_recipe(dim: int = 2) -> PretrainConfig:
-    """How the weights of the preset "default" are made."""
-    return PretrainConfig(
-        preset="default", settings=DEFAULT, shape=Shape(dim), curriculum=Curriculum(dim)
-    )
+    """How the weights of the preset "default" were made.
 
-
-def paper_recipe(dim: int = 2) -> PretrainConfig:
-    """Section V-A: 500 iterations of Adam at 1e-4 under random half damage, count term.
-
-    One model for all the paper's sizes, which its weights allow, instead of one for each.
+    For 2-D swarms 250 steps, for 3-D ones 60. The inner iterations fall to a tenth of their first
+    rate, as the online iterations did that the weights were trained for.
     """
-    curriculum = Curriculum(
-        dim, sizes=(20, 50, 100, 200, 500, 1000), damage_range=(0.5, 0.5), varied=False
+    plane = dim == 2
+    online = OnlineRule(
+        iterations=50 if plane else 60,
+        learning_rate=1e-3,
+        relative=True,
+        final_share=0.1,
+        betas=(0.8, 0.99),
+        keep=((0, 2), (6 if plane else 4, 1)),
+        patience=15 if plane else 25,
+        solutions=4,
     )
+    return PretrainConfig(
+        preset="default",
+        settings=replace(DEFAULT, online=online),
+        shape=Shape(dim),
+        curriculum=Curriculum(dim),
+        steps=250 if plane else 60,
+        validate_every=50 if plane else 30,
+        validation_cases=3 if plane else 2,
+    )
+
+
+def paper_recipe(uavs: int = 200) -> PretrainConfig:
+    """How the weights of the preset "paper" for swarms of one size are made.
+
+    Section V-A: Adam at 1e-4 for up to 500 iterations, the count term, fresh random half damage;
+    one model per swarm size N. Its own validation swarms, of which half lost 75 %, say where
+    to stop (`boundary`).
+
+    Parameters
+    ----------
+    uavs : int
+        N, one of `PAPER_SIZES`.
+
+    Returns
+    -------
+    PretrainConfig
+        The recipe.
+    """
+    if uavs not in PAPER_SIZES:
+        raise InvalidParameter("uavs", uavs, f"one of {PAPER_SIZES}")
     return PretrainConfig(
         preset="paper",
         settings=PAPER,
-        shape=Shape(dim),
-        curriculum=curriculum,
+        shape=Shape(2),
+        curriculum=Curriculum(2, sizes=(uavs,), damage_range=(0.5, 0.5), varied=False),
         steps=500,
         batch=1,
         all_branches=True,
@@ -97,6 +142,11 @@ def paper_recipe(dim: int = 2) -> PretrainConfig:
         final_share=1.0,
         warmup=1,
         start="random",
-        validate_every=250,
-        validation_cases=2,
+        validate_every=5,
+        boundary=True,
+        checkpoint_every=5,
+        validation=((uavs, uavs // 2), (uavs, 3 * uavs // 4)),
+        validation_cases=8,
+        validation_iterations=(0,),
+        stored="float16",
     )

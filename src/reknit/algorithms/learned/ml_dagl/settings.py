@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,15 +20,7 @@ from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.swarm.scenario import Scenario
 
 GCO = ("bipartite", "ordinary")
-_LEAST_ITERATIONS = 30
-_USUAL_UAVS, _UAVS_PER_ITERATION = 200, 32
-"""A larger swarm has more gaps to close: one iteration more for every so many UAVs."""
-
-_MOST_NODE_UPDATES = 400_000
-"""N times the iterations in swarms beyond some 2,000 UAVs, so that the time grows as N does."""
-
-_OVERTIME = 15
-"""Most swarms that are not connected by then lack very little."""
+FASTEST = ("planned", "flown")
 
 
 @dataclass(frozen=True)
@@ -46,12 +38,11 @@ class Settings:
     contraction     contract what is not connected, with the contracted original positions
                     always a candidate.
     trimming        end the plan where it reconnects the swarm.
+    fastest         which T_rc a connected output is kept for, "planned" or "flown".
     awake_only      train without the units that answer to no UAV before training: a quarter.
     few_branches    beyond 2,000 UAVs fewer branches than K by eq. (K), see `attention`.
-    row_updates     N / 2 + N_R times the iterations are at most this, so that small swarms are
-                    done well and larger ones quickly, and a few survivors, who have far to go,
-                    get more; `_LEAST_ITERATIONS`, and more in swarms beyond 200, are made all
-                    the same, and up to `_OVERTIME` more while nothing is connected.
+    refine          steps of gradient descent on the targets themselves, by the planner
+                    `descent`, from the network's best output and from the positions; 0: none.
     """
 
     loss: LossRule
@@ -64,13 +55,16 @@ class Settings:
     dropout: float = 0.0
     contraction: bool = True
     trimming: bool = True
+    fastest: str = "planned"
     awake_only: bool = False
     few_branches: bool = False
-    row_updates: int | None = None
+    refine: int = 0
 
     def __post_init__(self) -> None:
         if self.gco not in GCO:
             raise UnknownName("gco", self.gco, GCO)
+        if self.fastest not in FASTEST:
+            raise UnknownName("fastest", self.fastest, FASTEST)
         if isinstance(self.epsilon, str):
             if self.epsilon not in EPSILON_RULES:
                 raise UnknownName("epsilon", self.epsilon, EPSILON_RULES)
@@ -94,16 +88,6 @@ class Settings:
             return ordinary_kernel(hops, branches)
         return bipartite_kernel(hops, branches, self.epsilon, self.epsilon_share)
 
-    def online_for(self, uavs: int, survivors: int) -> OnlineRule:
-        """The online iterations for a swarm of N UAVs of which N_R survived."""
-        if self.row_updates is None:
-            return self.online
-        least = _LEAST_ITERATIONS + max(0, uavs - _USUAL_UAVS) // _UAVS_PER_ITERATION
-        least = max(1, min(least, _MOST_NODE_UPDATES // uavs))
-        most = max(least, self.row_updates // (uavs // 2 + survivors))
-        iterations = min(self.online.iterations, most)
-        return replace(self.online, iterations=iterations, overtime=_OVERTIME)
-
 
 def _are_hops(branches: tuple[int, ...]) -> bool:
     whole = all(isinstance(k, (int, np.integer)) and k >= 1 for k in branches)
@@ -117,28 +101,32 @@ PAPER = Settings(
     dropout=0.1,
     contraction=False,
     trimming=False,
+    fastest="flown",
 )
-"""Section IV and Section V-A to the letter."""
+"""Section IV and Section V-A to the letter. T_rc, by which the paper picks k* and which its
+tables report, is when the flying swarm is first connected."""
 
 DEFAULT = Settings(
     loss=LossRule(connectivity="excess", weight=1.0, power=10.0, margin=0.003),
     online=OnlineRule(
-        iterations=60,
+        iterations=10,
         learning_rate=1e-3,
         relative=True,
         final_share=0.3,
         betas=(0.8, 0.99),
         keep=((0, 1),),
         tie=1.2,
-        patience=25,
         solutions=4,
     ),
     epsilon="norm",
     epsilon_share=0.1,
     awake_only=True,
     few_branches=True,
-    row_updates=6_000,
+    refine=80,
 )
-"""The same network, made the most of."""
+"""The same network with a loss that has a gradient, a few iterations, and its output refined."""
+
+PAPER_SIZES = (20, 50, 100, 200, 500, 1000)
+"""N of the paper's swarms, for each of which the preset "paper" has weights of its own."""
 
 PRESETS = {"default": DEFAULT, "paper": PAPER}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,13 +11,42 @@ from torch import Tensor
 
 from reknit.algorithms.learned.common.weights import file_stamp, load_weights
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
+from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
 
 WEIGHTS = Path(__file__).parent / "weights"
 
+SHIPPED_SIZES = (20, 50, 100, 200)
+"""N of the preset "paper" for which weights are shipped."""
 
-def weight_file(preset: str, dim: int) -> Path:
-    """Where the weights of a preset for 2-D or 3-D swarms are shipped."""
-    return WEIGHTS / f"{preset}-{dim}d.safetensors"
+
+def weight_file(preset: str, dim: int, uavs: int | None = None) -> Path:
+    """Where the weights of a preset are shipped.
+
+    Parameters
+    ----------
+    preset : str
+        "default" or "paper".
+    dim : int
+        2 or 3, for swarms in the plane or in space.
+    uavs : int, optional
+        N. The preset "paper" has one model per size; the one trained for the size nearest to
+        N, by ratio, is taken.
+
+    Returns
+    -------
+    Path
+        The file, which need not exist.
+    """
+    if preset != "paper":
+        return WEIGHTS / weight_name(preset, dim)
+    size = min(SHIPPED_SIZES, key=lambda size: abs(math.log(size / (uavs or size))))
+    return WEIGHTS / weight_name(preset, dim, size)
+
+
+def weight_name(preset: str, dim: int, uavs: int | None = None) -> str:
+    """Name of a weight file; `uavs` is N for weights that were trained for one size alone."""
+    size = "" if uavs is None else f"-{uavs}"
+    return f"{preset}-{dim}d{size}.safetensors"
 
 
 def tensor_shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
@@ -36,10 +66,32 @@ def load_network(path: Path, shape: Shape, *, residual: bool, dropout: float) ->
     return network
 
 
-def random_network(shape: Shape, seed: int, *, residual: bool, dropout: float) -> Dgcn:
-    """A network with random weights, for the ablation without pre-training."""
+def untrained_network(
+    shape: Shape, seed: int, *, residual: bool, dropout: float, identity: bool
+) -> Dgcn:
+    """A network with random weights, for the ablations without pre-training.
+
+    Parameters
+    ----------
+    shape : Shape
+        Of the weights.
+    seed : int
+        Decides the weights.
+    residual, dropout
+        As in `Dgcn`.
+    identity : bool
+        Whether the weights are such that without links the output is the input.
+
+    Returns
+    -------
+    Dgcn
+        The network.
+    """
     generator = torch.Generator().manual_seed(seed)
-    return Dgcn(shape, residual=residual, dropout=dropout, generator=generator)
+    network = Dgcn(shape, residual=residual, dropout=dropout, generator=generator)
+    if identity:
+        start_as_identity(network, generator)
+    return network
 
 
 @lru_cache(maxsize=4)
