@@ -24,7 +24,7 @@ from reknit.algorithms.parameters import (
 from reknit.base.errors import InvalidParameter
 
 NAN = float("nan")
-EXPLAINED = [one.name for one in registry.BUILT_IN if one.name not in ("certified", "ml-dagl")]
+EXPLAINED = [entry.name for entry in registry.BUILT_IN]
 
 
 @dataclass(frozen=True)

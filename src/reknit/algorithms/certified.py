@@ -30,8 +30,11 @@ from reknit.swarm.scenario import Scenario
 class Certified:
     """Provably near the best: a cone program on a tree, a search over trees, a proof by cases.
 
-    effort      work that the search may take, in units of about a millisecond of one core; with
-                a budget the search goes on until that is over.
+    Parameters
+    ----------
+    effort
+        Work that the search may take, in units of about a millisecond of one core; with a budget
+        the search goes on until that is over.
     """
 
     effort: int = 2_000

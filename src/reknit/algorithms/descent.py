@@ -182,8 +182,12 @@ def _time_s(scenario: Scenario, targets: FloatArray) -> float:
 class _Track:
     """What was seen on the way.
 
-    connected   (planned T_rc, targets) of the fastest few connected ones, fastest first.
-    nearest     the targets that lacked least.
+    Parameters
+    ----------
+    connected
+        (planned T_rc, targets) of the fastest few connected ones, fastest first.
+    nearest
+        The targets that lacked least.
     """
 
     steps: int = 0

@@ -28,7 +28,10 @@ err = Console(stderr=True)
 def progress_bar(quiet: bool = False, lines: bool = False) -> Iterator[Report]:
     """A bar on standard error that goes away when the work is done.
 
-    lines   where that is no terminal, a line a minute instead, for the log of a long job.
+    Parameters
+    ----------
+    lines
+        Where that is no terminal, a line a minute instead, for the log of a long job.
 
     Work begins here: from now on an interrupt unwinds and cleans up.
     """

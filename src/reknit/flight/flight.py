@@ -12,17 +12,27 @@ from reknit.base.types import FloatArray, IntArray
 class Flight(Displayed):
     """A flight of the survivors from t_0.
 
-    times_s                 (T,) from 0, one per step; the last is the instant of reconnection
-                            when the flight ends there.
-    positions               (T, N_R, dim), metres.
-    subnets                 (T,) N_s over time.
-    largest_subnet          (T,) number of UAVs in the largest sub-net over time.
-    reconnected_at_s        flown T_rc: the first instant, in continuous time, at which the swarm
-                            is connected; None if that is not within the allowed time.
-    reconnected_at_step_s   the same as the paper's simulator sees it, which looks once a step.
-    min_separation_m        smallest distance between two UAVs at any instant of the flight;
-                            exact down to 1 cm, at which two UAVs have collided.
-    path_lengths_m          (N_R,) metres flown by each.
+    Parameters
+    ----------
+    times_s
+        (T,) from 0, one per step; the last is the instant of reconnection when the flight ends
+        there.
+    positions
+        (T, N_R, dim), metres.
+    subnets
+        (T,) N_s over time.
+    largest_subnet
+        (T,) number of UAVs in the largest sub-net over time.
+    reconnected_at_s
+        Flown T_rc: the first instant, in continuous time, at which the swarm is connected; None
+        if that is not within the allowed time.
+    reconnected_at_step_s
+        The same as the paper's simulator sees it, which looks once a step.
+    min_separation_m
+        Smallest distance between two UAVs at any instant of the flight; exact down to 1 cm, at
+        which two UAVs have collided.
+    path_lengths_m
+        (N_R,) metres flown by each.
     """
 
     times_s: FloatArray

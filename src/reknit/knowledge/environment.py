@@ -183,7 +183,10 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
     def advance(self, wish: FloatArray) -> tuple[float, bool, bool]:
         """Fly one decision of all UAVs: reward, whether the network is whole, whether it is over.
 
-        wish    (N, dim) shares of v_max.
+        Parameters
+        ----------
+        wish
+            (N, dim) shares of v_max.
         """
         if not np.isfinite(wish).all():
             raise InvalidParameter("action", wish, "finite numbers")

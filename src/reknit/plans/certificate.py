@@ -22,10 +22,14 @@ makes a certificate and whoever checks it use this one rule."""
 class Clash:
     """Links that cannot all hold in a short time, and the vectors that show it.
 
-    links    (k, 2) pairs of survivors (row numbers, not ids), each ``i < j``.
-    forces   (k, dim) one vector y_e per link. If all the links hold after a time t, then
-             ``t >= (sum_e y_e . (p_i - p_j) - d |y_e|) / sum_i v_i |z_i|``, with d the length a
-             planned link may have and z_i the signed sum of the y_e at survivor i.
+    Parameters
+    ----------
+    links
+        (k, 2) pairs of survivors (row numbers, not ids), each ``i < j``.
+    forces
+        (k, dim) one vector y_e per link. If all the links hold after a time t, then ``t >= (sum_e
+        y_e . (p_i - p_j) - d |y_e|) / sum_i v_i |z_i|``, with d the length a planned link may
+        have and z_i the signed sum of the y_e at survivor i.
     """
 
     links: IntArray
@@ -36,22 +40,31 @@ class Clash:
 class Certificate:
     """Proof that no plan for a scenario takes less than `bound_s`.
 
-    trial_s  a plan that takes less than this uses only links with
-             ``|p_i - p_j| <= d + (v_i + v_j) trial_s``, the candidates (`CANDIDATE_HAIR`).
-    cases    (c, 2) a binary tree in preorder that goes through all such plans. A row (i, j) with
-             ``i >= 0`` asks whether that link is used: the cases where it is follow, then the
-             cases where it is not. A row (-1, k) ends a case: by clash k, all of whose links are
-             used in it, or with ``k = CUT`` because the candidates not ruled out in it fail to
-             connect the survivors. No rows: nothing is proved beyond 0.
-    clashes  what the ends refer to.
-    lost     for a scenario that demands a 2-connected result: the survivor (row) whose loss is
-             supposed; the others must still be connected. None otherwise.
-    apart    for a scenario that demands a separation: two survivors (rows) that start closer and
-             need ``(min_separation_m - |p_i - p_j|) / (v_i + v_j)`` to part. None otherwise.
-    pulls    (n, dim) forces z_i on the survivors that prove, for every tree at once,
-             ``t >= (sum_i z_i . p_i - d G(z)) / sum_i v_i |z_i|`` (docs/bounds.md). None otherwise.
-    hole     (2,) a point that no chain of all survivors can surround before `trial_s`, nor any
-             of them or their links cross (docs/bounds.md). None otherwise.
+    Parameters
+    ----------
+    trial_s
+        a plan that takes less than this uses only links with ``|p_i - p_j| <= d + (v_i + v_j)
+        trial_s``, the candidates (`CANDIDATE_HAIR`).
+    cases
+        (c, 2) a binary tree in preorder that goes through all such plans. A row (i, j) with ``i
+        >= 0`` asks whether that link is used: the cases where it is follow, then the cases where
+        it is not. A row (-1, k) ends a case: by clash k, all of whose links are used in it, or
+        with ``k = CUT`` because the candidates not ruled out in it fail to connect the survivors.
+        No rows: nothing is proved beyond 0.
+    clashes
+        What the ends refer to.
+    lost
+        For a scenario that demands a 2-connected result: the survivor (row) whose loss is
+        supposed; the others must still be connected. None otherwise.
+    apart
+        For a scenario that demands a separation: two survivors (rows) that start closer and need
+        ``(min_separation_m - |p_i - p_j|) / (v_i + v_j)`` to part. None otherwise.
+    pulls
+        (n, dim) forces z_i on the survivors that prove, for every tree at once, ``t >= (sum_i z_i
+        . p_i - d G(z)) / sum_i v_i |z_i|`` (docs/bounds.md). None otherwise.
+    hole
+        (2,) a point that no chain of all survivors can surround before `trial_s`, nor any of them
+        or their links cross (docs/bounds.md). None otherwise.
 
     The bound is the largest that one of these proves.
     """

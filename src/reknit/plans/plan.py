@@ -18,14 +18,24 @@ from reknit.swarm.scenario import Scenario
 class Plan(Displayed):
     """Targets for the survivors of one scenario. Frozen; `targets` is read-only.
 
-    targets             (N_R, dim), metres, in the order of ``scenario.survivors``.
-    status              what is known of the plan.
-    recovery_time_s     planned T_rc of (P1): the largest displacement / v_max.
-    certificate         proves `lower_bound_s`.
-    compute_s           time the planner took; the bound's is not part of it.
-    uavs                what the survivors are called, in the order of the targets.
-    timings_s           what the bound, the planner and the check took.
-    planner, seed, parameters, versions, details    provenance.
+    Parameters
+    ----------
+    targets
+        (N_R, dim), metres, in the order of ``scenario.survivors``.
+    status
+        What is known of the plan.
+    recovery_time_s
+        Planned T_rc of (P1): the largest displacement / v_max.
+    certificate
+        Proves `lower_bound_s`.
+    compute_s
+        Time the planner took; the bound's is not part of it.
+    uavs
+        What the survivors are called, in the order of the targets.
+    timings_s
+        What the bound, the planner and the check took.
+    planner, seed, parameters, versions, details
+        Provenance.
     """
 
     targets: FloatArray

@@ -84,14 +84,22 @@ class Strike:
 class RepeatedRun:
     """A recovery under further losses.
 
-    phases              the run after the first damage and after every strike; all but the last
-                        may have been cut short by the next strike.
-    begins_s            when each phase began, counted from the first damage.
-    reconnected_at_s    when the swarm was connected for good; None if not within the allowed time.
-    replans             how often the planner was asked again.
-    connected_share     share of the time, up to that instant or the allowed time, during which
-                        the survivors were connected.
-    compute_s           computing of all phases together.
+    Parameters
+    ----------
+    phases
+        The run after the first damage and after every strike; all but the last may have been cut
+        short by the next strike.
+    begins_s
+        When each phase began, counted from the first damage.
+    reconnected_at_s
+        When the swarm was connected for good; None if not within the allowed time.
+    replans
+        How often the planner was asked again.
+    connected_share
+        Share of the time, up to that instant or the allowed time, during which the survivors were
+        connected.
+    compute_s
+        Computing of all phases together.
     """
 
     phases: tuple[Run, ...]

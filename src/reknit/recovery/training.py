@@ -24,8 +24,12 @@ def train(
 ) -> Path:
     """Train, or go on training, in a folder; returns the path of the weights.
 
-    preset, dim, steps  for ML-DAGL; CR-MGC's recipe has its own stages.
-    uavs                N, for the preset "paper" alone, which has one model per size; None: 200.
+    Parameters
+    ----------
+    preset, dim, steps
+        For ML-DAGL; CR-MGC's recipe has its own stages.
+    uavs
+        N, for the preset "paper" alone, which has one model per size; None: 200.
     """
     if planner not in TRAINABLE:
         raise UnknownName("planner", planner, TRAINABLE)

@@ -23,8 +23,12 @@ _SLACK = 1.0 + 1e-9
 class Problem:
     """(P1) for one scenario: move the survivors so that links of `range_m` connect them.
 
-    start    (n, dim) positions of the survivors at t_0, metres.
-    speeds   (n,) metres per second; 0 for anchors.
+    Parameters
+    ----------
+    start
+        (n, dim) positions of the survivors at t_0, metres.
+    speeds
+        (n,) metres per second; 0 for anchors.
     """
 
     start: FloatArray

@@ -14,11 +14,18 @@ from reknit.base.types import FloatArray, IntArray
 class Proof(NamedTuple):
     """A binary tree of cases and what it rests on.
 
-    link     the link decided here, -1 at an end.
-    used     the proof when it is used; at an end the number of the clash, -1 for a cut.
-    unused   the proof when it is not; None at an end.
-    needs    links (bits) whose use the proof relies on; lacks: whose absence.
-    rows     how many cases there are in it.
+    Parameters
+    ----------
+    link
+        The link decided here, -1 at an end.
+    used
+        The proof when it is used; at an end the number of the clash, -1 for a cut.
+    unused
+        The proof when it is not; None at an end.
+    needs
+        Links (bits) whose use the proof relies on; lacks: whose absence.
+    rows
+        How many cases there are in it.
     """
 
     link: int
@@ -45,7 +52,10 @@ def join(link: int, used: Proof, unused: Proof) -> Proof:
 class Faster:
     """How a search ends that comes upon a plan faster than its trial time.
 
-    positions   (n, dim) places within reach in less than that time, which links connect.
+    Parameters
+    ----------
+    positions
+        (n, dim) places within reach in less than that time, which links connect.
     """
 
     positions: FloatArray
@@ -88,8 +98,12 @@ class Work:
 class Region:
     """The survivors that are looked at; all others count as connected among themselves.
 
-    node     (n,) local number of each survivor; those outside share the last number.
-    size     how many local numbers there are.
+    Parameters
+    ----------
+    node
+        (n,) local number of each survivor; those outside share the last number.
+    size
+        How many local numbers there are.
     """
 
     node: IntArray

@@ -36,10 +36,16 @@ _MOST_HOPS = 64
 class TreeSolution:
     """A spanning tree with the least time on it.
 
-    links    (n - 1, 2) the tree.
-    time_s   infinite if the tree's links cannot all hold.
-    pieces   the links of each piece; solutions theirs, in the same order.
-    movable  who may move.
+    Parameters
+    ----------
+    links
+        (n - 1, 2) the tree.
+    time_s
+        Infinite if the tree's links cannot all hold.
+    pieces
+        The links of each piece; solutions theirs, in the same order.
+    movable
+        Who may move.
     """
 
     links: IntArray

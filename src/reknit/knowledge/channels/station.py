@@ -87,8 +87,12 @@ class Desk:
     def take_reports(self, world: World, reporters: IntArray, news: list[Belief]) -> int:
         """Receive what is due; the number of bytes received.
 
-        reporters   ids that have the link and should report, alive or not.
-        news        what the living reporters know beyond their own position.
+        Parameters
+        ----------
+        reporters
+            Ids that have the link and should report, alive or not.
+        news
+            What the living reporters know beyond their own position.
         """
         if not self._every_step and world.time_s < self._due_s - 1e-9:
             return 0

@@ -20,7 +20,10 @@ _EPS = 1e-8
 class Adam:
     """Updates parameters in place, one step at a time.
 
-    betas   b1 and b2.
+    Parameters
+    ----------
+    betas
+        b1 and b2.
     """
 
     def __init__(self, parameters: Iterable[Tensor], betas: tuple[float, float]) -> None:

@@ -42,11 +42,18 @@ from reknit.swarm.scenario import Scenario
 class Model:
     """A network made for one case.
 
-    forward     numbers of branches to their outputs.
-    parameters  what is trained.
-    objective   the loss, where it is more than the planner's `loss`.
-    details     facts for the plan; "branches" names the branches, where there are several.
-    branches    their number.
+    Parameters
+    ----------
+    forward
+        Numbers of branches to their outputs.
+    parameters
+        What is trained.
+    objective
+        The loss, where it is more than the planner's `loss`.
+    details
+        Facts for the plan; "branches" names the branches, where there are several.
+    branches
+        Their number.
     """
 
     forward: Forward

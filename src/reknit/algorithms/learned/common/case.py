@@ -18,8 +18,12 @@ from reknit.swarm.scenario import Scenario
 class Scale:
     """``X_norm = (X - p_c) / (D + 1)`` and its inverse.
 
-    centre      p_c, the mean position of all N UAVs at t_0.
-    size_m      D + 1, with D the largest distance of a UAV from p_c.
+    Parameters
+    ----------
+    centre
+        p_c, the mean position of all N UAVs at t_0.
+    size_m
+        D + 1, with D the largest distance of a UAV from p_c.
     """
 
     centre: FloatArray
@@ -46,10 +50,16 @@ class Scale:
 class Case:
     """A scenario in a network's units.
 
-    unit        (N, dim) normalised positions, survivors before destroyed UAVs (X_in).
-    start       (N_R, dim) the survivors' rows of it.
-    delay       (N_R,) how much longer a survivor flies a metre than the fastest one does.
-    fixed       (N_R,) anchors; their targets are where they are.
+    Parameters
+    ----------
+    unit
+        (N, dim) normalised positions, survivors before destroyed UAVs (X_in).
+    start
+        (N_R, dim) the survivors' rows of it.
+    delay
+        (N_R,) how much longer a survivor flies a metre than the fastest one does.
+    fixed
+        (N_R,) anchors; their targets are where they are.
     """
 
     scenario: Scenario

@@ -30,9 +30,14 @@ _MOMENTS = ("exp_avg", "exp_avg_sq")
 class Checkpoint:
     """Weights, Adam's moments, and what was seen so far.
 
-    recipe          what decides the weights, as plain JSON values.
-    losses          one per step.
-    validations     points of the validation curve, if there is one.
+    Parameters
+    ----------
+    recipe
+        What decides the weights, as plain JSON values.
+    losses
+        One per step.
+    validations
+        Points of the validation curve, if there is one.
     """
 
     recipe: JsonDict

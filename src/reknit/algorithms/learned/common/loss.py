@@ -31,12 +31,18 @@ CONNECTIVITY = get_args(Connectivity)
 class LossRule:
     """How displacements and connectivity are weighed; the loss is in metres.
 
-    connectivity    "count": lambda per sub-net too many. "excess": lambda per metre of excess.
-    weight          lambda.
-    power           None: the largest displacement. A number p: ``(sum_i d_i^p)^(1/p)``, which
-                    is close to it from above and gives every far UAV a gradient.
-    margin          the excess is counted from ``(1 - margin) d_tr``, so that what is pulled
-                    just inside its range is connected.
+    Parameters
+    ----------
+    connectivity
+        "count": lambda per sub-net too many. "excess": lambda per metre of excess.
+    weight
+        Lambda.
+    power
+        None: the largest displacement. A number p: ``(sum_i d_i^p)^(1/p)``, which is close to it
+        from above and gives every far UAV a gradient.
+    margin
+        The excess is counted from ``(1 - margin) d_tr``, so that what is pulled just inside its
+        range is connected.
     """
 
     connectivity: str = "excess"
@@ -63,10 +69,16 @@ class LossRule:
 class Judged:
     """A batch of B outputs, weighed.
 
-    loss        (B,) metres, differentiable.
-    targets     (B, N_R, dim) metres.
-    subnets     (B,) N_s of each.
-    times_s     (B,) planned T_rc of each.
+    Parameters
+    ----------
+    loss
+        (B,) metres, differentiable.
+    targets
+        (B, N_R, dim) metres.
+    subnets
+        (B,) N_s of each.
+    times_s
+        (B,) planned T_rc of each.
     """
 
     loss: Tensor

@@ -28,9 +28,13 @@ def choose(
 ) -> Proposal:
     """The fastest connected candidate, or the output closest to one if there is none.
 
-    contraction     an output that is not connected is contracted just enough to be, and the
-                    contracted original positions are always a candidate.
-    trimming        every connected output ends where it reconnects the swarm.
+    Parameters
+    ----------
+    contraction
+        An output that is not connected is contracted just enough to be, and the contracted
+        original positions are always a candidate.
+    trimming
+        Every connected output ends where it reconnects the swarm.
     """
     found = [_Candidate(one.targets, one.time_s, NO, one) for one in outcome.solutions]
     if trimming:

@@ -24,7 +24,10 @@ def save_weights(
 ) -> None:
     """Write ``path`` (safetensors) and its manifest ``path`` with the ending .json.
 
-    stored  the number format of the file; float16 halves it. Weights are used as float32.
+    Parameters
+    ----------
+    stored
+        The number format of the file; float16 halves it. Weights are used as float32.
     """
     kind = STORED[stored]
     data = save({name: one.detach().to(kind).contiguous() for name, one in tensors.items()})

@@ -53,13 +53,22 @@ _TRIES = 50
 class MetaRecipe:
     """What decides the weights. The same recipe, versions and thread count give the same ones.
 
-    stages          (steps, Adam's rate) one after another.
-    batch           pairs of cases per step.
-    inner_rate      a, the size of the inner step.
-    survivors       from how many to how many, small numbers more often (uniform in log N_R).
-    damage          N_D / N, from and to.
-    solid_share     share of three-dimensional swarms.
-    connectivity    "excess" or "count", with `penalty`, `power` and `margin` as in `LossRule`.
+    Parameters
+    ----------
+    stages
+        (steps, Adam's rate) one after another.
+    batch
+        Pairs of cases per step.
+    inner_rate
+        A, the size of the inner step.
+    survivors
+        From how many to how many, small numbers more often (uniform in log N_R).
+    damage
+        N_D / N, from and to.
+    solid_share
+        Share of three-dimensional swarms.
+    connectivity
+        "excess" or "count", with `penalty`, `power` and `margin` as in `LossRule`.
     """
 
     seed: int = 1
@@ -138,7 +147,10 @@ def pretrain(
     The folder holds ``checkpoint.safetensors`` on the way and the weights as they are, with
     their manifest, whenever the run ends.
 
-    stop_after  return after so many steps, with a checkpoint to resume from.
+    Parameters
+    ----------
+    stop_after
+        Return after so many steps, with a checkpoint to resume from.
     """
     folder = output_folder(Path(out_dir))
     shapes = tensor_shapes(recipe.layers, recipe.hidden)

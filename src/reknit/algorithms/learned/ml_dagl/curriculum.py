@@ -20,11 +20,18 @@ _TRIES = 50
 class Curriculum:
     """What is drawn.
 
-    sizes           N: a list to choose from, or empty for `size_range`.
-    size_range      N from here to there, small swarms more often (uniform in log N).
-    large_share     share of swarms drawn from the upper end up to `largest`.
-    damage_range    N_D / N, uniform.
-    varied          all layouts and damage models, or the paper's (uniform, random) alone.
+    Parameters
+    ----------
+    sizes
+        N: a list to choose from, or empty for `size_range`.
+    size_range
+        N from here to there, small swarms more often (uniform in log N).
+    large_share
+        Share of swarms drawn from the upper end up to `largest`.
+    damage_range
+        N_D / N, uniform.
+    varied
+        All layouts and damage models, or the paper's (uniform, random) alone.
     """
 
     dim: int = 2

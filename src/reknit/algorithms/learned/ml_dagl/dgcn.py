@@ -27,10 +27,16 @@ from reknit.base.errors import InvalidParameter
 class Shape:
     """What decides the names and shapes of the weights.
 
-    dim     coordinates per UAV, 2 or 3.
-    hidden  d_s.
-    blocks  L residual blocks; there are Q = 2L + 2 layers.
-    bias    with biases there are 1,578,498 parameters at the paper's sizes (6.02 MiB).
+    Parameters
+    ----------
+    dim
+        Coordinates per UAV, 2 or 3.
+    hidden
+        d_s.
+    blocks
+        L residual blocks; there are Q = 2L + 2 layers.
+    bias
+        With biases there are 1,578,498 parameters at the paper's sizes (6.02 MiB).
     """
 
     dim: int = 2
@@ -64,7 +70,10 @@ _ROUND = 16
 class Dgcn(nn.Module):
     """The backbone: normalised positions in, normalised targets of the survivors out.
 
-    units   for each block which of the d_s features its second layer computes; None: all.
+    Parameters
+    ----------
+    units
+        For each block which of the d_s features its second layer computes; None: all.
     """
 
     def __init__(
@@ -103,7 +112,10 @@ class Dgcn(nn.Module):
     ) -> Tensor:
         """(N, dim) normalised positions, survivors first, to (K, N_R, dim) in (-1, 1).
 
-        generator   draws the dropout; without one there is no dropout.
+        Parameters
+        ----------
+        generator
+            Draws the dropout; without one there is no dropout.
         """
         shape = len(kernel.own), len(positions), self.shape.hidden
         masks: list[Tensor | None] = [None] * self.shape.blocks

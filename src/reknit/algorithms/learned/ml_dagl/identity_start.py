@@ -25,7 +25,10 @@ _RIDGE = 4e-4
 def start_as_identity(network: Dgcn, generator: torch.Generator, liveliness: float = 1.0) -> None:
     """Set all weights.
 
-    liveliness  how large the second layer of each block starts, 1 being the usual variance.
+    Parameters
+    ----------
+    liveliness
+        How large the second layer of each block starts, 1 being the usual variance.
     """
     first, *inner, last = network.linear_layers
     hidden = network.shape.hidden

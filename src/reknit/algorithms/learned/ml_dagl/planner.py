@@ -53,25 +53,44 @@ MOST_NODES = 50_000
 class MlDagl:
     """The paper's planner. A parameter left at None is the preset's.
 
-    preset          "default", the best made of the architecture, or "paper", to the letter.
-    connectivity    "excess" or "count": the loss's connectivity term.
-    penalty         lambda, its weight: metres per sub-net ("count") or per metre ("excess").
-    epsilon         eps of the B-GCO: "uavs" (1/N), "norm", or a number.
-    branches        dilation sizes k, such as (3,) or (1, 2, 4); "rule" for 1 to K by eq. (K).
-    iterations      online iterations.
-    learning_rate   of the online iterations; in "default" relative to how far UAVs must move.
-    dropout         between residual blocks during online iterations.
-    gco             "bipartite" or "ordinary".
-    residual        whether blocks have their skip connection.
-    weights         "pretrained", "random" (drawn from the seed), "identity" (drawn too, but so
-                    that without links the output is the input), or a weight file.
-    contraction     contract what is not connected, so that there is always a connected plan.
-    trimming        end the plan where it reconnects the swarm.
-    refine          steps of descent on the targets after the online iterations; 0: none.
-    fastest         which T_rc a connected output is kept for: "planned", or "flown": when the
-                    swarm flying there is first connected.
-    drop_branches   go on with the best branch only; otherwise all go on to the end.
-    awake_only      train without the units that answer to no UAV before training.
+    Parameters
+    ----------
+    preset
+        "default", the best made of the architecture, or "paper", to the letter.
+    connectivity
+        "excess" or "count": the loss's connectivity term.
+    penalty
+        Lambda, its weight: metres per sub-net ("count") or per metre ("excess").
+    epsilon
+        Eps of the B-GCO: "uavs" (1/N), "norm", or a number.
+    branches
+        Dilation sizes k, such as (3,) or (1, 2, 4); "rule" for 1 to K by eq. (K).
+    iterations
+        Online iterations.
+    learning_rate
+        Of the online iterations; in "default" relative to how far UAVs must move.
+    dropout
+        Between residual blocks during online iterations.
+    gco
+        "bipartite" or "ordinary".
+    residual
+        Whether blocks have their skip connection.
+    weights
+        "pretrained", "random" (drawn from the seed), "identity" (drawn too, but so that without
+        links the output is the input), or a weight file.
+    contraction
+        Contract what is not connected, so that there is always a connected plan.
+    trimming
+        End the plan where it reconnects the swarm.
+    refine
+        Steps of descent on the targets after the online iterations; 0: none.
+    fastest
+        Which T_rc a connected output is kept for: "planned", or "flown": when the swarm flying
+        there is first connected.
+    drop_branches
+        Go on with the best branch only; otherwise all go on to the end.
+    awake_only
+        Train without the units that answer to no UAV before training.
 
     Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
     plan's status says whether it happens to hold.

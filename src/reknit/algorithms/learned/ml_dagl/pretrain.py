@@ -57,7 +57,10 @@ def pretrain(
     The folder holds ``checkpoint.safetensors`` on the way and in the end the weights with their
     manifest, which also has the loss curve and the validation curve.
 
-    stop_after  return after so many steps, with a checkpoint to resume from.
+    Parameters
+    ----------
+    stop_after
+        Return after so many steps, with a checkpoint to resume from.
     """
     folder = output_folder(Path(out_dir))
     shapes = tensor_shapes(config.shape)

@@ -42,8 +42,12 @@ def convolve(features: Tensor, kernel: Kernel) -> Tensor:
 class Gco:
     """One layer ``ReLU(S X W + b)``, and what its backward pass needs.
 
-    rows    (K N, d_in) S X.
-    out     (K N, d_out) its output.
+    Parameters
+    ----------
+    rows
+        (K N, d_in) S X.
+    out
+        (K N, d_out) its output.
     """
 
     kernel: Kernel
@@ -86,11 +90,17 @@ def _by_branch(rows: Tensor, kernel: Kernel) -> Tensor:
 class Wiring:
     """What decides the passes beside weights and positions.
 
-    kernel      S of every branch.
-    masks       for each block what dropout multiplies its input with; None: no dropout.
-    units       for each block which of the d_s features its second layer computes, the others
-                being zero; None: all of them.
-    residual    whether blocks have their skip connection.
+    Parameters
+    ----------
+    kernel
+        S of every branch.
+    masks
+        For each block what dropout multiplies its input with; None: no dropout.
+    units
+        For each block which of the d_s features its second layer computes, the others being zero;
+        None: all of them.
+    residual
+        Whether blocks have their skip connection.
     """
 
     kernel: Kernel
@@ -103,9 +113,14 @@ class Wiring:
 class Trunk:
     """X_block^L with everything on the way to it.
 
-    first       layer 1, whose output is every block's skip connection.
-    blocks      both layers of each residual block.
-    rows        (K N, d_s) X_block^L.
+    Parameters
+    ----------
+    first
+        Layer 1, whose output is every block's skip connection.
+    blocks
+        Both layers of each residual block.
+    rows
+        (K N, d_s) X_block^L.
     """
 
     wiring: Wiring
@@ -173,7 +188,7 @@ class Pass(torch.autograd.Function):
         narrow = _by_branch(trunk.rows @ weight.t(), kernel)
         out = convolve(narrow, kernel)[:, : kernel.survivors]
         out = torch.tanh(out if bias is None else out + bias)
-        # Of the rest nobody else knows, but these could be changed before the backward pass.
+        # Saved through autograd, which notices if the caller changes them before the backward pass.
         ctx.save_for_backward(out, *tensors)
         ctx.trunk = trunk
         ctx.bias = bias is not None

@@ -19,24 +19,36 @@ STARTS = ("identity", "random")
 class PretrainConfig:
     """A recipe. The same recipe, versions and thread count give the same weights.
 
-    settings            loss, eps and online iterations that the weights are meant for.
-    steps               updates of the shared weights.
-    batch               scenarios per update.
-    all_branches        every branch of a scenario at once, instead of one drawn at random.
-    inner_iterations    0: ordinary training by Adam. Otherwise each scenario makes so many
-                        online iterations of its own from the shared weights, which then move
-                        towards the mean of where the scenarios went (Reptile).
-    learning_rate       of Adam, or the share of the way that the shared weights move; rises
-                        over `warmup` steps and falls to `final_share` of itself by the end.
-    start               "identity" (see `identity_start`) or "random".
-    validate_every      steps between two looks at the validation set; 0: never.
-    boundary            keep the weights of the last look at which every validation case had a
-                        connected branch before any online iteration, and stop after `patience`
-                        looks without. The count term has no gradient, so training with it only
-                        shortens displacements, until swarms fall apart: beyond this boundary
-                        it destroys what it made.
-    checkpoint_every    steps between two checkpoints.
-    stored              number format of the weight file.
+    Parameters
+    ----------
+    settings
+        Loss, eps and online iterations that the weights are meant for.
+    steps
+        Updates of the shared weights.
+    batch
+        Scenarios per update.
+    all_branches
+        Every branch of a scenario at once, instead of one drawn at random.
+    inner_iterations
+        0: ordinary training by Adam. Otherwise each scenario makes so many online iterations of
+        its own from the shared weights, which then move towards the mean of where the scenarios
+        went (Reptile).
+    learning_rate
+        Of Adam, or the share of the way that the shared weights move; rises over `warmup` steps
+        and falls to `final_share` of itself by the end.
+    start
+        "identity" (see `identity_start`) or "random".
+    validate_every
+        Steps between two looks at the validation set; 0: never.
+    boundary
+        Keep the weights of the last look at which every validation case had a connected branch
+        before any online iteration, and stop after `patience` looks without. The count term has
+        no gradient, so training with it only shortens displacements, until swarms fall apart:
+        beyond this boundary it destroys what it made.
+    checkpoint_every
+        Steps between two checkpoints.
+    stored
+        Number format of the weight file.
     """
 
     preset: str

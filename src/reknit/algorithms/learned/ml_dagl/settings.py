@@ -27,22 +27,36 @@ FASTEST = ("planned", "flown")
 class Settings:
     """Everything that decides a plan but the weights, the case and the seed.
 
-    loss            the loss of eq. (loss1) or its relaxation.
-    online          the online iterations.
-    epsilon         eps of the B-GCO: "uavs" (1/N), "norm" (`epsilon_share` of the bound of
-                    Prop. 1, branch by branch), or a number.
-    branches        the dilation sizes k; None: 1 to K by eq. (K).
-    gco             "bipartite" (B-GCO) or "ordinary", for the ablation.
-    residual        the blocks' skip connections, for the ablation.
-    dropout         between blocks, also during online iterations.
-    contraction     contract what is not connected, with the contracted original positions
-                    always a candidate.
-    trimming        end the plan where it reconnects the swarm.
-    fastest         which T_rc a connected output is kept for, "planned" or "flown".
-    awake_only      train without the units that answer to no UAV before training: a quarter.
-    few_branches    beyond 2,000 UAVs fewer branches than K by eq. (K), see `attention`.
-    refine          steps of gradient descent on the targets themselves, by the planner
-                    `descent`, from the network's best output and from the positions; 0: none.
+    Parameters
+    ----------
+    loss
+        The loss of eq. (loss1) or its relaxation.
+    online
+        The online iterations.
+    epsilon
+        Eps of the B-GCO: "uavs" (1/N), "norm" (`epsilon_share` of the bound of Prop. 1, branch by
+        branch), or a number.
+    branches
+        The dilation sizes k; None: 1 to K by eq. (K).
+    gco
+        "bipartite" (B-GCO) or "ordinary", for the ablation.
+    residual
+        The blocks' skip connections, for the ablation.
+    dropout
+        Between blocks, also during online iterations.
+    contraction
+        Contract what is not connected, with the contracted original positions always a candidate.
+    trimming
+        End the plan where it reconnects the swarm.
+    fastest
+        Which T_rc a connected output is kept for, "planned" or "flown".
+    awake_only
+        Train without the units that answer to no UAV before training: a quarter.
+    few_branches
+        Beyond 2,000 UAVs fewer branches than K by eq. (K), see `attention`.
+    refine
+        Steps of gradient descent on the targets themselves, by the planner `descent`, from the
+        network's best output and from the positions; 0: none.
     """
 
     loss: LossRule
