@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs studio test test-long lint format bench results clean
+.PHONY: help demo docs studio test test-long lint format bench results campaign clean
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## +/\t/' | expand -t 14
@@ -53,6 +53,10 @@ results: $(READY) ## run all studies (quick profile, under an hour) and write do
 	$(BIN)/reknit study run all --profile quick
 	$(BIN)/reknit study report all --profile quick
 	$(BIN)/python docs/make_results.py
+
+CAMPAIGN_MINUTES ?= 240
+campaign: $(READY) ## try to break it for hours (CAMPAIGN_MINUTES=; goes on where it was) and write docs/reliability.md
+	OMP_NUM_THREADS=1 $(BIN)/python -m campaign --minutes $(CAMPAIGN_MINUTES)
 
 clean:           ## remove what make made
 	rm -rf $(VENV) demo site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from campaign.mutations import mutate, mutate_text
+from campaign.naive import Judge
 
 import reknit
 from reknit.base.errors import InvalidPlan, ReknitError, UnreadableFile
@@ -22,7 +24,6 @@ from reknit.plans.checker.proof import certified_bound_s, prove
 from reknit.plans.checker.survivors import Survivors
 from reknit.plans.files import parse_plan, plan_json
 from reknit.plans.status import Status
-from tests.attacks.naive import Judge
 
 PAIR = reknit.Scenario([[0.0, 0.0], [200.0, 0.0]], (), 120.0, 10.0)
 """Two UAVs that need 4 s."""
@@ -243,98 +244,6 @@ def test_the_account_of_a_verification() -> None:
 
 # The campaign.
 
-_ODD = (0.0, -0.0, 1.0, -1.0, 5e-324, 2.7e-162, 1e-9, 1e30, 1e200, 1.7e308, np.inf, np.nan)
-
-
-def _mutate_number(value: float, rng: np.random.Generator) -> float:
-    kind = rng.integers(5)
-    if kind == 0:
-        return float(rng.choice(_ODD))
-    if kind == 1:
-        return float(value * 10.0 ** rng.uniform(-12.0, 12.0))
-    if kind == 2:
-        return float(value * (1.0 + rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-16.0, 0.0)))
-    if kind == 3:
-        return float(np.nextafter(value, np.inf))
-    return float(-value)
-
-
-def _mutate_rows(rows: Any, rng: np.random.Generator, most: int) -> Any:
-    rows = rows.copy()
-    kind = rng.integers(5)
-    at = int(rng.integers(len(rows)))
-    if kind == 0:
-        rows[at, rng.integers(2)] = rng.integers(-2, most)
-    elif kind == 1:
-        rows = np.delete(rows, at, axis=0)
-    elif kind == 2:
-        rows = np.insert(rows, at, rows[int(rng.integers(len(rows)))], axis=0)
-    elif kind == 3:
-        rows[[at, 0]] = rows[[0, at]]
-    else:
-        rows[at] = rows[int(rng.integers(len(rows)))]
-    return rows
-
-
-def _mutate_clash(clash: Clash, rng: np.random.Generator, nodes: int) -> Clash:
-    links, forces = clash.links, clash.forces.copy()
-    if len(links) == 0:
-        return clash
-    kind = rng.integers(4)
-    if kind == 0:
-        at = tuple(int(rng.integers(size)) for size in forces.shape)
-        forces[at] = _mutate_number(float(forces[at]), rng)
-    elif kind == 1:
-        with np.errstate(all="ignore"):
-            forces = forces * _mutate_number(1.0, rng)
-    elif kind == 2:
-        keep = rng.random(len(links)) < 0.7
-        links, forces = links[keep], forces[keep]
-    else:
-        links = _mutate_rows(links, rng, nodes)
-        forces = forces[np.arange(len(links)) % len(forces)]
-    return Clash(links, forces)
-
-
-def _mutate(certificate: Certificate, rng: np.random.Generator, nodes: int) -> Certificate:
-    """One change, or a few, of a certificate; the claim is often raised a little beside it."""
-    for _ in range(int(rng.integers(1, 3))):
-        kind = rng.integers(7)
-        if kind == 0:
-            certificate = replace(certificate, trial_s=_mutate_number(certificate.trial_s, rng))
-        elif kind <= 2 and len(certificate.cases):
-            certificate = replace(certificate, cases=_mutate_rows(certificate.cases, rng, nodes))
-        elif kind <= 5 and certificate.clashes:
-            clashes = list(certificate.clashes)
-            at = int(rng.integers(len(clashes)))
-            clashes[at] = _mutate_clash(clashes[at], rng, nodes)
-            certificate = replace(certificate, clashes=tuple(clashes))
-        else:
-            certificate = replace(certificate, lost=int(rng.integers(nodes)))
-    if rng.random() < 0.7:
-        certificate = replace(certificate, bound_s=_mutate_number(certificate.bound_s, rng))
-    return certificate
-
-
-def _mutate_text(text: str, rng: np.random.Generator) -> str:
-    """One number of a plan file changed, or one piece of it cut out or doubled."""
-    data = json.loads(text)
-    kind = rng.integers(4)
-    if kind == 0:
-        name = str(rng.choice(["recovery_time_s", "lower_bound_s", "compute_s", "gap"]))
-        data[name] = _mutate_number(float(data[name] or 0.0), rng)
-    elif kind == 1:
-        data["status"] = str(rng.choice([status.value for status in Status]))
-    elif kind == 2:
-        row = data["targets_m"][int(rng.integers(len(data["targets_m"])))]
-        axis = int(rng.integers(len(row)))
-        row[axis] = _mutate_number(row[axis], rng)
-    else:
-        at = int(rng.integers(len(text)))
-        piece = text[at : at + int(rng.integers(1, 6))]
-        return text.replace(piece, str(rng.choice(["", piece * 2, "9", "-", "1e9"])), 1)
-    return json.dumps(data)
-
 
 def _campaign(mutations: int, seed: int) -> tuple[int, int]:
     """Mutate honest plans; returns how many were accepted and how many of those were false."""
@@ -349,10 +258,10 @@ def _campaign(mutations: int, seed: int) -> tuple[int, int]:
         scenario, plan, text, judge = honest[int(rng.integers(len(honest)))]
         try:
             if rng.random() < 0.75:
-                certificate = _mutate(plan.certificate, rng, len(plan.targets))
+                certificate = mutate(plan.certificate, rng, len(plan.targets))
                 forged = replace(plan, certificate=certificate)
             else:
-                forged = parse_plan(_mutate_text(text, rng), "forged")
+                forged = parse_plan(mutate_text(text, rng), "forged")
             forged.verify(scenario)
         except ReknitError:
             continue

@@ -127,6 +127,17 @@ def test_a_bad_study_names_the_line(tmp_path: Path, text: str, line: int, told: 
     assert told in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "told"), [("[" * 2000, "nested too deeply"), ("9" * 5000, "limit")]
+)
+def test_toml_beyond_what_its_reader_can_take(tmp_path: Path, value: str, told: str) -> None:
+    """Nesting without end and numbers of thousands of digits are typed errors too."""
+    path = tmp_path / "odd.toml"
+    path.write_text(f"seed = {value}\n")
+    with pytest.raises(UnreadableFile, match=told):
+        load_study(path)
+
+
 def test_a_study_made_in_python_is_checked_too(tmp_path: Path) -> None:
     """An unknown planner is told before anything is run."""
     study = reknit.Study.model_validate(

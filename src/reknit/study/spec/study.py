@@ -209,6 +209,16 @@ class Study(SpecPart):
         return study
 
 
+def _parse_toml(path: Path, text: str) -> dict[str, Any]:
+    """The tables of a TOML text; a typed error if it is none."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise UnreadableFile(f"{path}: nested too deeply") from None
+    except ValueError as error:  # not TOML, or a number of thousands of digits
+        raise UnreadableFile(f"{path}: {error}") from None
+
+
 def load_study(name: str | Path) -> Study:
     """A built-in study by its name, or the study of a .toml file.
 
@@ -232,10 +242,8 @@ def load_study(name: str | Path) -> Study:
         path = BUILT_IN_FOLDER / f"{name}.toml"
     text = read_text(path)
     try:
-        data = tomllib.loads(text)
+        data = _parse_toml(path, text)
         study = Study.model_validate(data)
-    except tomllib.TOMLDecodeError as error:
-        raise UnreadableFile(f"{path}: {error}") from None
     except ValidationError as error:
         place, wrong = first_fault(error)
         named = ".".join(map(str, place))

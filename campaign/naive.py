@@ -18,8 +18,19 @@ from reknit.base.types import FloatArray
 _DIGITS = 10**60
 
 
+_MOST_SUBSETS_OF = 14
+"""Forces on so many survivors are tried subset by subset; on more they are not judged."""
+
+_ROUNDING = 1e-9
+"""What float64 may have lost where this judge uses it, as a share."""
+
+
 class NoProof(Exception):
     """The certificate is no proof at all."""
+
+
+class OutOfReach(Exception):
+    """The certificate is too large for this judge."""
 
 
 def root_between(square: Fraction) -> tuple[Fraction, Fraction]:
@@ -30,6 +41,7 @@ def root_between(square: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def vector(values: FloatArray) -> list[Fraction]:
+    """The very numbers that float64 holds."""
     return [Fraction(float(x)) for x in values]
 
 
@@ -43,7 +55,76 @@ class Judge:
         self.range_m = Fraction(scenario.planning_range_m)
 
     def proves_at_most_s(self, certificate: reknit.Certificate) -> Fraction:
-        """No more than this is proved, in real numbers, by the tree of cases."""
+        """No more than this is proved, in real numbers, by any part of a certificate.
+
+        `OutOfReach` if it has forces on more survivors than can be tried subset by subset.
+        """
+        others = [self._apart_s(certificate), self._pulls_s(certificate), self._hole_s(certificate)]
+        try:
+            others.append(self._cases_s(certificate))
+        except NoProof:
+            if max(others) == 0:
+                raise
+        return max(others)
+
+    def _apart_s(self, certificate: reknit.Certificate) -> Fraction:
+        """Two that start too close need that long to part."""
+        if certificate.apart is None:
+            return Fraction(0)
+        i, j = certificate.apart
+        low, _ = root_between(self._square(i, j))
+        speed = self.speeds[i] + self.speeds[j]
+        short = Fraction(self.scenario.min_separation_m) - low
+        return short / speed if short > 0 and speed > 0 else Fraction(0)
+
+    def _pulls_s(self, certificate: reknit.Certificate) -> Fraction:
+        """(3) with (4), and g(k) from every subset of the survivors."""
+        if certificate.pulls is None:
+            return Fraction(0)
+        forces, n = np.asarray(certificate.pulls, dtype=np.float64), len(self.start)
+        if n > _MOST_SUBSETS_OF:
+            raise OutOfReach
+        sums, sizes = np.zeros((1, forces.shape[1])), np.zeros(1, dtype=np.int64)
+        for force in forces:
+            sums, sizes = np.vstack([sums, sums + force]), np.concatenate([sizes, sizes + 1])
+        lengths = np.sqrt((sums * sums).sum(axis=1))
+        g = [float(lengths[sizes <= k].max()) for k in range(n)]
+        spread = sum(g[min(k, n - k)] for k in range(1, n))
+        pull = float((forces * self.scenario.survivor_positions).sum())
+        give = float(
+            (self.scenario.survivor_speeds_mps * np.sqrt((forces * forces).sum(axis=1))).sum()
+        )
+        proved = (pull - self.scenario.planning_range_m * spread) / give if give > 0 else 0.0
+        # Float64 suffices here: g is exact but for rounding, and that is allowed for.
+        rounding = _ROUNDING * (
+            abs(proved)
+            + np.abs(forces * self.scenario.survivor_positions).sum() / max(give, 1e-300)
+        )
+        return Fraction(max(0.0, proved + rounding))
+
+    def _hole_s(self, certificate: reknit.Certificate) -> Fraction:
+        """(5), for all neighbours in the order of their angles."""
+        if certificate.hole is None:
+            return Fraction(0)
+        trial_s, n = float(certificate.trial_s), len(self.start)
+        seen = self.scenario.survivor_positions - np.asarray(certificate.hole)
+        distance = np.hypot(seen[:, 0], seen[:, 1])
+        reach = self.scenario.survivor_speeds_mps * trial_s
+        nearest = float((distance - reach).min())
+        if nearest <= 0 or self.scenario.planning_range_m > 2 * nearest:
+            raise NoProof
+        width = np.arcsin(reach / distance)
+        angle = np.arctan2(seen[:, 1], seen[:, 0])
+        order = np.argsort(angle)
+        spans = 2 * math.asin(self.scenario.planning_range_m / (2 * nearest)) * (n - 1)
+        for i, j in zip(order, np.roll(order, -1), strict=True):
+            between = float((angle[j] - angle[i]) % (2 * math.pi))
+            if spans + between + width[i] + width[j] >= 2 * math.pi * (1 + _ROUNDING):
+                raise NoProof
+        return Fraction(trial_s)
+
+    def _cases_s(self, certificate: reknit.Certificate) -> Fraction:
+        """The tree of cases."""
         if len(certificate.cases) == 0:
             return Fraction(0)
         self.lost = certificate.lost
@@ -99,11 +180,14 @@ class Judge:
         return len(reached) == len(nodes)
 
     def _is_candidate(self, i: int, j: int) -> bool:
-        square = sum(
-            ((a - b) ** 2 for a, b in zip(self.start[i], self.start[j], strict=True)), Fraction(0)
-        )
+        square = self._square(i, j)
         limit = self.range_m + (self.speeds[i] + self.speeds[j]) * self.trial_s
         return square <= limit * limit
+
+    def _square(self, i: int, j: int) -> Fraction:
+        return sum(
+            ((a - b) ** 2 for a, b in zip(self.start[i], self.start[j], strict=True)), Fraction(0)
+        )
 
     def _clash_s(self, links: list[tuple[int, int]], forces: FloatArray) -> Fraction:
         if not np.isfinite(np.asarray(forces, dtype=np.float64)).all():
@@ -129,7 +213,7 @@ class Judge:
         return pull / give if give > 0 else Fraction(10**400)
 
     def is_true(self, plan: reknit.Plan) -> bool:
-        """Whether everything that a plan without demands claims is so."""
+        """Whether everything that a plan claims is so."""
         start, targets = self.scenario.survivor_positions, plan.targets
         speeds = self.scenario.max_speed_mps[self.scenario.survivors]
         time_s = max(
@@ -149,14 +233,48 @@ class Judge:
         stays = np.array_equal(plan.targets, self.scenario.survivor_positions)
         near = plan.recovery_time_s <= plan.lower_bound_s * 1.001
         text = plan.status.value
-        if self._is_connected(plan.targets):
+        if self.meets_demands(plan.targets):
             expected = {"optimal"} if near else {"feasible", "deadline"}
             if stays:
                 expected.add("already connected")
             return text in expected
+        if text == "infeasible (proved)":
+            return stays and plan.lower_bound_s > self._horizon_s()
         return text == "not connected" or (text == "not found" and stays)
 
+    def _horizon_s(self) -> float:
+        """(width of the swarm + n d) / slowest speed."""
+        start = self.scenario.survivor_positions
+        across_m = max(math.dist(p, q) for p in start for q in start)
+        slowest = min(float(v) for v in self.speeds if v > 0)
+        return (across_m + len(start) * self.scenario.planning_range_m) / slowest
+
+    def meets_demands(self, points: FloatArray) -> bool:
+        """Links, anchors, separation and 2-connectivity, each by going through all pairs."""
+        scenario = self.scenario
+        start = scenario.survivor_positions
+        for row, uav in enumerate(scenario.survivors):
+            if uav in scenario.anchors and not np.array_equal(points[row], start[row]):
+                return False
+        if scenario.min_separation_m > 0.0:
+            for i in range(len(points)):
+                for j in range(i):
+                    square = sum(
+                        float(a - b) ** 2 for a, b in zip(points[i], points[j], strict=True)
+                    )
+                    if math.sqrt(square) < scenario.min_separation_m:
+                        return False
+        if scenario.connectivity >= 2 and len(points) > 2:
+            without = (np.delete(points, i, axis=0) for i in range(len(points)))
+            if not all(self._is_connected(rest) for rest in without):
+                return False
+        return self._is_connected(points)
+
     def _is_connected(self, points: FloatArray) -> bool:
+        return self.is_connected(points, self.scenario.planning_range_m)
+
+    def is_connected(self, points: FloatArray, range_m: float) -> bool:
+        """Whether links of at most a range connect all points."""
         reached, frontier = {0}, [0]
         while frontier:
             i = frontier.pop()
@@ -164,7 +282,7 @@ class Judge:
                 square = sum(
                     float(a - b) * float(a - b) for a, b in zip(points[i], points[j], strict=True)
                 )
-                if j not in reached and math.sqrt(square) <= self.scenario.planning_range_m:
+                if j not in reached and math.sqrt(square) <= range_m:
                     reached.add(j)
                     frontier.append(j)
         return len(reached) == len(points)

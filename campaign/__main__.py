@@ -1,0 +1,55 @@
+"""Run: python -m campaign [--minutes M] [--out FOLDER], or one seed: --part PART --seed SEED."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from campaign.log import Log, Record
+from campaign.page import page
+from campaign.parts import PARTS, run_for, run_seed
+
+_PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
+
+
+def main(words: list[str] | None = None) -> int:
+    """Exit code 0 without findings, 1 with some."""
+    parser = argparse.ArgumentParser(prog="python -m campaign", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=240.0, help="length of this call")
+    parser.add_argument(
+        "--out", type=Path, default=Path("campaign-results"), help="the log's folder"
+    )
+    parser.add_argument("--page", type=Path, default=_PAGE, help="the summary to write")
+    parser.add_argument("--part", choices=sorted(PARTS), help="one part only, with --seed")
+    parser.add_argument("--seed", type=int, help="the seed of --part")
+    given = parser.parse_args(words)
+    if (given.part is None) != (given.seed is None):
+        parser.error("--part and --seed go together")
+    if given.part is not None:
+        record = run_seed(given.part, given.seed)
+        _tell(record)
+        print(record.outcome.figures)
+        return int(bool(record.outcome.findings))
+    log = Log(given.out / "log.jsonl")
+    try:
+        for record in run_for(given.minutes, log):
+            if record.outcome.findings:
+                _tell(record)
+    except KeyboardInterrupt:
+        pass
+    given.page.write_text(page(log), encoding="utf-8")
+    print(
+        f"{len(log.records)} seeds so far, {len(log.open_findings())} with findings: {given.page}"
+    )
+    return int(bool(log.open_findings()))
+
+
+def _tell(record: Record) -> None:
+    print(f"{record.part} seed {record.seed}: {record.outcome.cases} cases, {record.took_s:.1f} s")
+    for finding in record.outcome.findings:
+        print(f"  finding: {finding}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

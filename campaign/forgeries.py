@@ -1,0 +1,43 @@
+"""Changed certificates and plan files: what passes the checker must still be true."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import reknit
+from campaign.mutations import mutate, mutate_text
+from campaign.naive import Judge
+from campaign.outcome import Outcome
+from reknit.errors import ReknitError
+from reknit.plans.files import parse_plan, plan_json
+
+_CHANGES = 100
+
+
+def forgeries(seed: int, _: Path) -> Outcome:
+    """A hundred changes of one honest plan; three in four of its certificate, the rest of its
+    file.
+    """
+    rng = np.random.default_rng([5, seed])
+    dim = int(rng.integers(2, 4))
+    scenario = reknit.generate(60, 48, seed=int(rng.integers(2**31)), dim=dim)
+    plan = reknit.plan(scenario, "certified")
+    text, judge = plan_json(plan), Judge(scenario)
+    accepted, findings = 0, []
+    for number in range(_CHANGES):
+        try:
+            if rng.random() < 0.75:
+                certificate = mutate(plan.certificate, rng, len(plan.targets))
+                forged = replace(plan, certificate=certificate)
+            else:
+                forged = parse_plan(mutate_text(text, rng), "forged")
+            forged.verify(scenario)
+        except ReknitError:
+            continue
+        accepted += 1
+        if forged.lower_bound_s > plan.recovery_time_s or not judge.is_true(forged):
+            findings.append(f"change {number} claims something false and passes: {forged}")
+    return Outcome(_CHANGES, tuple(findings), {"true_after_change": accepted})

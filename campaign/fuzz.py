@@ -1,0 +1,171 @@
+"""Broken input files: one typed line and exit code 2, no traceback, no hang."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import reknit
+from campaign.outcome import Outcome
+from reknit.cli import main
+from reknit.errors import ReknitError
+from reknit.plans.files import plan_json
+from reknit.study.spec.study import load_study
+
+_FILES = 12
+_MOST_CPU_S = 10.0
+
+_PIECES = (
+    *("", "0", "-1", "1e308", "1e999", "-1e9", "1e-320", "NaN", "Infinity", "null", "true", "[]"),
+    *("{}", "[[", '"', "'", ",", ":", "\n", "\r\n", "\t", "\0", "\ufeff", "\udc80", "9" * 5000),
+    *("x" * 5000, "\u202e", "#", "=", "1,2", "0x10", "1_000", "--", "[" * 2000, "\x1b[2J"),
+)
+
+_STUDY = """
+name = "good"
+title = "A good study"
+about = "Two planners."
+seed = 4
+repetitions = 1
+
+[[planner]]
+name = "contraction"
+[[planner]]
+name = "hero"
+parameters = { weight = 1.0 }
+
+[[case]]
+uavs = [20, 30]
+destroyed = [0.5, 12]
+
+[[view]]
+kind = "lines"
+x = "uavs"
+"""
+
+
+class _TooLong(BaseException):
+    """More computing than a wrong file may cost."""
+
+
+def _stop(_: int, __: FrameType | None) -> None:
+    raise _TooLong
+
+
+@contextlib.contextmanager
+def _limited() -> Iterator[None]:
+    """Interrupts after ten seconds of computing."""
+    before = signal.signal(signal.SIGPROF, _stop)
+    signal.setitimer(signal.ITIMER_PROF, _MOST_CPU_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _break(text: str, rng: random.Random) -> bytes:
+    """One to three changes: a piece replaced, cut out, doubled, or bits turned over."""
+    for _ in range(rng.randint(1, 3)):
+        start = rng.randrange(len(text) + 1)
+        end = min(len(text), start + rng.choice([0, 1, 1, 2, 5, 20, 200]))
+        kind = rng.randrange(5)
+        if kind == 0:
+            text = text[:start] + rng.choice(_PIECES) + text[end:]
+        elif kind == 1:
+            text = text[:start] + text[end:]
+        elif kind == 2:
+            text = text[:end] + text[start:end] + text[end:]
+        elif kind == 3:
+            # A whole number or word, so that the file stays well formed and its meaning changes.
+            words = text.replace(",", " , ").split(" ")
+            words[rng.randrange(len(words))] = rng.choice(_PIECES)
+            text = " ".join(words)
+        else:
+            text = text[:start]
+    data = bytearray(text.encode("utf-8", "surrogateescape"))
+    if data and rng.random() < 0.15:
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(data)
+
+
+def fuzzed_files(seed: int, folder: Path) -> Outcome:
+    """A dozen files made from good ones, each given to the command that reads its kind."""
+    rng = random.Random(seed)
+    scenario = reknit.generate(12, 6, seed=seed, dim=rng.choice([2, 3]))
+    good = {}
+    for name in ("scenario.json", "scenario.csv"):
+        reknit.save_scenario(scenario, folder / name)
+        good[name] = (folder / name).read_text()
+    good["plan.json"] = plan_json(reknit.plan(scenario, "certified"))
+    good["study.toml"] = _STUDY
+    findings, refused = [], 0
+    for number in range(_FILES):
+        kind = rng.choice(sorted(good))
+        path = folder / f"broken-{number}{Path(kind).suffix}"
+        path.write_bytes(_break(good[kind], rng))
+        fault, code = _fault(kind, path, folder)
+        refused += code == 2
+        if fault:
+            findings.append(f"file {number}, a broken {kind}: {fault}")
+    return Outcome(_FILES, tuple(findings), {"refused": refused})
+
+
+def _fault(kind: str, path: Path, folder: Path) -> tuple[str, int]:
+    """What is wrong with the answer to a file, or nothing, and the exit code."""
+    if kind == "plan.json":
+        words = ["verify", str(folder / "scenario.json"), str(path)]
+    elif kind == "study.toml":
+        words = ["study", "run", str(path), "--out", str(folder / "results")]
+    else:
+        words = ["recover", str(path), "--planner", "contraction", "--budget", "1", "--json"]
+    error = io.StringIO()
+    try:
+        with _limited():
+            if kind == "study.toml" and _is_study(path):
+                return "", 0
+            code = _call(words, error)
+    except _TooLong:
+        return f"more than {_MOST_CPU_S:g} s of computing", -1
+    except Exception as escaped:
+        return f"{type(escaped).__name__} escapes: {escaped}", -1
+    text = error.getvalue()
+    if code not in (0, 1, 2) or "Traceback" in text:
+        return f"exit code {code}: {text[-300:]}", code
+    lines = [line for line in text.splitlines() if line]
+    if code == 2 and (len(lines) != 1 or not lines[0].startswith("reknit: ")):
+        return f"not one plain line: {text[:300]!r}", code
+    return "", code
+
+
+def _is_study(path: Path) -> bool:
+    """Whether a file is still a study: it might ask for days of work and is read, not run."""
+    try:
+        load_study(path)
+    except ReknitError:
+        return False
+    return True
+
+
+def _call(words: list[str], error: io.StringIO) -> int:
+    """The exit code of a command run in this process."""
+    argv, sys.argv = sys.argv, ["reknit", *words]
+    try:
+        with (
+            contextlib.redirect_stderr(error),
+            contextlib.redirect_stdout(io.StringIO()),
+            warnings.catch_warnings(),
+        ):
+            main()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.argv = argv
+    return 0

@@ -1,0 +1,125 @@
+"""The campaign: every part runs, a finding is a finding, and a kill loses nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from campaign.__main__ import main
+from campaign.log import Log
+from campaign.naive import Judge
+from campaign.outcome import Outcome
+from campaign.page import page
+from campaign.parts import PARTS, Entry, run_for, run_seed
+
+import reknit
+from campaign import parts
+from reknit.base.types import JsonDict
+
+ROOT = Path(__file__).parents[2]
+SEEDS = {"plans": 5, "bytes": 0}
+"""Where not 1: seeds of swarms that are split."""
+
+
+@pytest.mark.parametrize("name", [name for name in PARTS if name != "kills"])
+def test_a_seed_of_every_part(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One seed runs as a finding is repeated, tries something and finds nothing."""
+    assert main(["--part", name, "--seed", str(SEEDS.get(name, 1))]) == 0
+    assert " 0 cases" not in capsys.readouterr().out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [0, 3])
+def test_kills(seed: int) -> None:
+    """A study and a pre-training that are killed end as if they had not been."""
+    outcome = run_seed("kills", seed).outcome
+    assert outcome.cases > 0
+    assert outcome.findings == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"recovery_time_s": 1.0},
+        {"status": reknit.Status.FEASIBLE},
+        {"status": reknit.Status.NOT_FOUND},
+        {"targets": np.zeros((30, 2))},
+    ],
+)
+def test_the_naive_judge_refuses_lies(change: JsonDict) -> None:
+    """A plan that is true as it is and false after any change of its claims."""
+    scenario = reknit.generate(60, 30, seed=4, split=True)
+    plan = reknit.plan(scenario, "certified")
+    assert Judge(scenario).is_true(plan)
+    assert not Judge(scenario).is_true(replace(plan, **change))
+
+
+def test_the_naive_judge_knows_the_demands() -> None:
+    """A chain is connected but neither 2-connected nor as far apart as asked."""
+    chain = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0]])
+
+    def meets(points: np.ndarray, **demands: Any) -> bool:
+        return Judge(reknit.Scenario(chain, (), 120.0, 10.0, **demands)).meets_demands(points)
+
+    assert meets(chain)
+    assert not meets(chain, connectivity=2)
+    assert not meets(chain, min_separation_m=101.0)
+    assert meets(chain, anchors=[1])
+    assert not meets(chain + 1.0, anchors=[1])
+
+
+def _crash(_: int, __: Path) -> Outcome:
+    raise ZeroDivisionError("on purpose")
+
+
+def test_findings_are_kept_until_they_are_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash is a finding with its seed on the page; run again without one, it is mended."""
+    monkeypatch.setattr(parts, "PARTS", {"plans": Entry(_crash, "", 1)})
+    log = Log(tmp_path / "log.jsonl")
+    next(run_for(1.0, log))
+    assert "--part plans --seed 0`: `ZeroDivisionError" in page(log)
+    good = Entry(lambda seed, folder: Outcome(1), "", 1)
+    monkeypatch.setattr(parts, "PARTS", {"plans": good})
+    log = Log(tmp_path / "log.jsonl")
+    next(run_for(1.0, log))
+    assert [record.seed for record in log.records] == [0, 0]
+    assert log.open_findings() == []
+    assert len(log.mended()) == 1
+    assert "## Open findings\n\nNone." in page(log)
+
+
+def test_a_killed_campaign_goes_on(tmp_path: Path) -> None:
+    """After kill -9 and a torn last line every seed of every part is there once."""
+    words = [
+        sys.executable,
+        "-m",
+        "campaign",
+        "--out",
+        str(tmp_path),
+        "--page",
+        str(tmp_path / "p"),
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    path = tmp_path / "log.jsonl"
+    with subprocess.Popen(words, cwd=ROOT, env=environment) as process:
+        while process.poll() is None and (not path.exists() or path.read_bytes().count(b"\n") < 3):
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    with path.open("ab") as file:
+        file.write(b'{"part": "plans", "se')
+    log = Log(path)
+    before = len(log.records)
+    assert before >= 3
+    next(run_for(1.0, log))
+    seeds = [record.seed for record in Log(path).records if record.part == "plans"]
+    assert seeds == list(range(before + 1))
