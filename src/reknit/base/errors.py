@@ -68,11 +68,12 @@ class NoPlan(ReknitError):
 class UnknownName(ReknitError):
     """A name is not among the known ones; suggests the nearest."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(known)
-        near = get_close_matches(name, self.known, n=1, cutoff=0.4)
+        # A caller of the API may give anything, and only text resembles a name.
+        near = get_close_matches(name, self.known, n=1) if isinstance(name, str) else []
         hint = f"did you mean {near[0]!r}? " if near else ""
         super().__init__(f"{kind} is {name!r}; {hint}allowed: {', '.join(self.known)}")
 

@@ -12,9 +12,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from reknit.base.errors import UnreadableFile, UnwritableOutput
+from reknit.base.errors import InvalidParameter, UnreadableFile, UnwritableOutput
 
 MAX_BYTES = 128 * 1024 * 1024
+
+
+def checked_path(name: str, value: object) -> Path:
+    """The path of a file that is given as text or as a path; a typed error otherwise."""
+    if not isinstance(value, (str, os.PathLike)) or not str(value):
+        raise InvalidParameter(name, value, "a path, or text that names one")
+    return Path(value)
 
 
 def read_bytes(path: Path) -> bytes:

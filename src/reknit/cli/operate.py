@@ -42,7 +42,9 @@ def operate(
         typer.Option(help="Mean length of a spell of losses.", show_default="independent"),
     ] = None,
     noise: Annotated[float, typer.Option(help="Sigma of navigation errors, metres.")] = 0.0,
-    period: Annotated[float, typer.Option(help="Seconds between radio exchanges.")] = 0.1,
+    period: Annotated[
+        float, typer.Option(help="Seconds between radio exchanges; 0: every step.")
+    ] = 0.1,
     hop_delay: Annotated[float, typer.Option(help="Seconds for one hop.")] = 0.0,
     report_period: Annotated[
         float, typer.Option(help="Seconds between reports to the station; 0: every step.")

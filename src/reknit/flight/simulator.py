@@ -19,7 +19,7 @@ from reknit.network.connectivity import is_k_connected
 from reknit.network.emst import longest_edge_m
 from reknit.network.links import count_subnets, links, subnets
 from reknit.plans.plan import Plan
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import Scenario, check_scenario
 
 STEP_S = 0.1
 """The paper's time step."""
@@ -259,6 +259,7 @@ def _check(
     step_s: float,
     limit: float | None,
 ) -> None:
+    check_scenario(scenario)
     if until not in UNTIL:
         raise UnknownName("until", str(until), UNTIL)
     if isinstance(plan, Plan):

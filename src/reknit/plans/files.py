@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reknit.base.errors import UnreadableFile
-from reknit.base.files import plain_error, read_text, write_text
+from reknit.base.files import checked_path, plain_error, read_text, write_text
 from reknit.base.types import IntArray
 from reknit.plans.certificate import Certificate, Clash
 from reknit.plans.plan import Plan
@@ -96,7 +96,7 @@ def save_plan(plan: Plan, path: str | Path) -> None:
 
 def load_plan(path: str | Path) -> Plan:
     """Read a plan. It is as good as its file: `Plan.verify` checks it against a scenario."""
-    return parse_plan(read_text(Path(path)), str(path))
+    return parse_plan(read_text(checked_path("path", path)), str(path))
 
 
 def parse_plan(text: str, path: str) -> Plan:

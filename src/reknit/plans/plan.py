@@ -11,7 +11,7 @@ from reknit.base.types import FloatArray, JsonDict
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
 from reknit.plans.verification import Verification
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import Scenario, check_scenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,7 @@ class Plan(Displayed):
         """
         from reknit.plans.checker.claims import check_plan
 
+        check_scenario(scenario)
         return check_plan(self, scenario)
 
     def save(self, path: str | Path) -> None:

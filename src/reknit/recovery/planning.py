@@ -20,13 +20,14 @@ from reknit.base.errors import InvalidParameter, InvalidPlan, InvalidProof, NoPl
 from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, JsonDict
+from reknit.base.version import VERSION
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.bounds import emst_bound, lower_bound
 from reknit.plans.certificate import Certificate
 from reknit.plans.checker.claims import demand_faults
 from reknit.plans.plan import Plan
 from reknit.plans.status import OPTIMALITY_GAP, Status
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import Scenario, check_scenario
 
 _LOG = logger(__name__)
 
@@ -86,7 +87,8 @@ def resolve(
     """The name and the object of a planner that is given as either."""
     if isinstance(planner, str):
         return planner, build(planner, parameters)
-    if not isinstance(planner, (TargetPlanner, SteeringPlanner)):
+    # A class has the methods of its planners too, but nobody to call them on.
+    if isinstance(planner, type) or not isinstance(planner, (TargetPlanner, SteeringPlanner)):
         raise InvalidParameter("planner", planner, "a name, or an object that plans or steers")
     if parameters:
         raise InvalidParameter("parameters", dict(parameters), "none beside a planner object")
@@ -103,8 +105,8 @@ def make_context(
 ) -> Context:
     """What a planner is given beside the scenario; the budget runs from here."""
     budget = Budget(budget_s)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidParameter("seed", seed, "a whole number of at least 0")
+    check_scenario(scenario)
+    check_seed(seed)
     for name, value in (("progress", progress), ("cancel", cancel)):
         if not callable(value):
             raise InvalidParameter(name, value, "something that can be called")
@@ -112,6 +114,12 @@ def make_context(
         raise InvalidParameter("warm_start", warm_start, "a Plan or None")
     targets = None if warm_start is None else _earlier_targets(scenario, warm_start)
     return Context(int(seed), budget, progress, cancel, targets)
+
+
+def check_seed(seed: object) -> None:
+    """Raise `InvalidParameter` unless it is a whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidParameter("seed", seed, "a whole number of at least 0")
 
 
 def _earlier_targets(scenario: Scenario, earlier: Plan) -> FloatArray | None:
@@ -251,8 +259,10 @@ def _status(
 
 def _versions() -> dict[str, str]:
     """Versions of what had a part in a plan; a library that was not even loaded had none."""
-    packages = ("reknit", "numpy", "scipy", "clarabel", "torch")
-    return {name: _version(name) for name in packages if name in sys.modules}
+    packages = ("numpy", "scipy", "clarabel", "torch")
+    others = {name: _version(name) for name in packages if name in sys.modules}
+    # Of the code that runs: an editable installation's metadata may be of an older one.
+    return {"reknit": VERSION, **others}
 
 
 @cache

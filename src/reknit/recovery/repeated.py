@@ -6,7 +6,7 @@ At every strike the survivors are where their flight has brought them; the plann
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,9 @@ import numpy as np
 from reknit.base.errors import InvalidParameter
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, IntArray
+from reknit.recovery.planning import check_seed
 from reknit.recovery.runs import Run, recover
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import Scenario, check_scenario
 from reknit.swarm.validation import rows
 
 
@@ -45,21 +46,26 @@ class Strike:
     radius_m: float | None = None
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.time_s) and self.time_s >= 0):
+        if not (_is_number(self.time_s) and self.time_s >= 0):
             raise InvalidParameter("strike.time_s", self.time_s, "a number of at least 0")
+        given: object = self.uavs
+        if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+            raise InvalidParameter("strike.uavs", self.uavs, "a list of ids or names")
         has_disc = self.centre_m is not None or self.radius_m is not None
         if (self.count is not None) + bool(self.uavs) + has_disc != 1:
             raise InvalidParameter("strike", self, "one of count, uavs, centre_m with radius_m")
-        if self.count is not None and (isinstance(self.count, bool) or self.count < 1):
+        is_whole = isinstance(self.count, (int, np.integer)) and not isinstance(self.count, bool)
+        if self.count is not None and not (is_whole and self.count >= 1):
             raise InvalidParameter("strike.count", self.count, "a whole number of at least 1")
         if has_disc:
             self._check_disc()
 
     def _check_disc(self) -> None:
         centre = self.centre_m
-        if centre is None or len(centre) not in (2, 3) or not np.isfinite(centre).all():
+        is_list = isinstance(centre, (Sequence, np.ndarray))
+        if centre is None or not is_list or len(centre) not in (2, 3) or not _are_numbers(centre):
             raise InvalidParameter("strike.centre_m", centre, "two or three finite numbers")
-        if self.radius_m is None or not (np.isfinite(self.radius_m) and self.radius_m >= 0):
+        if self.radius_m is None or not (_is_number(self.radius_m) and self.radius_m >= 0):
             raise InvalidParameter("strike.radius_m", self.radius_m, "a number of at least 0")
 
     def lost(self, scenario: Scenario, rng: np.random.Generator) -> IntArray:
@@ -78,6 +84,16 @@ class Strike:
             away_m = np.linalg.norm(scenario.survivor_positions - centre, axis=1)
             lost = survivors[away_m <= self.radius_m]
         return lost if len(lost) < len(survivors) else lost[1:]
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    return bool(-np.inf < value < np.inf)
+
+
+def _are_numbers(values: Iterable[object]) -> bool:
+    return all(_is_number(value) for value in values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +146,10 @@ def recover_repeatedly(
     **parameters: Any,
 ) -> RepeatedRun:
     """Recover from a scenario while further strikes take survivors; see `recover` and `Strike`."""
+    check_scenario(scenario)
+    check_seed(seed)
+    if not isinstance(strikes, Sequence) or not all(isinstance(each, Strike) for each in strikes):
+        raise InvalidParameter("strikes", strikes, "a list of reknit.Strike")
     order = sorted(strikes, key=lambda strike: strike.time_s)
     rng = np.random.default_rng([seed, 1])
     ends_s = [strike.time_s for strike in order] + [np.inf]

@@ -12,6 +12,7 @@ from reknit.algorithms.protocols import SteeringPlanner, TargetPlanner
 from reknit.algorithms.registry import DEFAULT_PLANNER
 from reknit.base.context import Cancel, never
 from reknit.base.display import Displayed
+from reknit.base.errors import InvalidParameter
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
 from reknit.flight.controller import Controller
@@ -102,7 +103,10 @@ def recover(
         guide = made = checked_plan(scenario, name, built, context, parameters)
     else:
         started_s = time.perf_counter()
-        guide = TimedController(built.controller(scenario, context))
+        controller = built.controller(scenario, context)
+        if not callable(controller):
+            raise InvalidParameter("controller", controller, "a function that returns velocities")
+        guide = TimedController(controller)
         guide.compute_s = time.perf_counter() - started_s
     flight = fly(
         scenario,

@@ -70,7 +70,7 @@ class Client:
         self._patience_s = patience_s
         try:
             self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout_s)
-        except (httpx.InvalidURL, UnicodeError) as error:
+        except (httpx.InvalidURL, UnicodeError, TypeError) as error:
             raise InvalidParameter("url", url, f"the address of a service ({error})") from None
         if self._http.base_url.scheme not in ("http", "https"):
             raise InvalidParameter("url", url, "an address that begins with http:// or https://")

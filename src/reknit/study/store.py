@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reknit.base.errors import InvalidParameter, MissingExtra, ReknitError, UnwritableOutput
+from reknit.base.errors import MissingExtra, ReknitError, UnwritableOutput
 from reknit.base.types import JsonDict
 from reknit.base.version import VERSION
 from reknit.study.measures import STORED
@@ -214,13 +214,6 @@ class Store:
                     f"{self.path}: holds {words[name]} ({theirs.get(name)}, not {value}); "
                     "it was left as it is: choose another --out"
                 )
-
-
-def checked_path(name: str, value: object) -> Path:
-    """The path of a file that is given as text or as a path; a typed error otherwise."""
-    if not isinstance(value, (str, os.PathLike)) or not str(value):
-        raise InvalidParameter(name, value, "a path, or text that names one")
-    return Path(value)
 
 
 def _about(study: Study) -> dict[str, str]:

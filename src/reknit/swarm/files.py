@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from reknit.base.errors import InvalidInput, InvalidScenario, ReknitError, UnreadableFile
-from reknit.base.files import parse_json, plain_error, read_text, write_text
+from reknit.base.files import checked_path, parse_json, plain_error, read_text, write_text
 from reknit.swarm.demands import demand_fields, rule
 from reknit.swarm.radio import Radio
 from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario
@@ -84,7 +84,7 @@ def load_scenario(path: str | Path, **fields: Any) -> Scenario:
     Scenario
         Validated; a fault in the file is an `UnreadableFile` that says where.
     """
-    path = Path(path)
+    path = checked_path("path", path)
     text = read_text(path)
     kind = path.suffix.lower()
     if kind not in (".json", ".csv"):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reknit.base.display import Displayed
-from reknit.base.errors import InvalidScenario
+from reknit.base.errors import InvalidParameter, InvalidScenario
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.network.links import links, subnets
 from reknit.swarm.demands import DEMANDS, Demands, GivenDemands, demand_fields, rule
@@ -193,6 +193,12 @@ class Scenario(Demands, Displayed):
             f"Scenario(uavs={self.uavs}, destroyed={len(self.destroyed)}, dim={self.dim}, "
             f"radio_range_m={self.radio_range_m:g}, subnets={self.subnet_count})"
         )
+
+
+def check_scenario(value: object) -> None:
+    """Raise `InvalidParameter` unless it is a `Scenario`, as positions alone are none."""
+    if not isinstance(value, Scenario):
+        raise InvalidParameter("scenario", value, "a reknit.Scenario")
 
 
 def _range_m(range_m: float | None, radio: Radio | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from html import escape
-from typing import Any
+from typing import Any, TypeGuard
 
 import matplotlib as mpl
 import numpy as np
@@ -26,9 +26,17 @@ def plot(item: Any, scenario: Scenario | None = None) -> Picture:
         return recovery_figure(item)
     if isinstance(item, Flight):
         return _paths_figure(item) if scenario is None else flight_figure(scenario, item)
-    if isinstance(item, Plan) and isinstance(scenario, Scenario):
+    if isinstance(item, Plan) and _is_of(scenario, item):
         return targets_figure(scenario, item)
     raise InvalidParameter("scenario", scenario, "the Scenario that the plan is for")
+
+
+def _is_of(scenario: Scenario | None, plan: Plan) -> TypeGuard[Scenario]:
+    return (
+        isinstance(scenario, Scenario)
+        and plan.targets.shape == scenario.survivor_positions.shape
+        and (not plan.uavs or list(plan.uavs) == scenario.survivor_labels)
+    )
 
 
 def html(item: Any) -> str:

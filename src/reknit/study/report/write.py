@@ -7,13 +7,13 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from reknit.base.files import output_folder, write_text
+from reknit.base.files import checked_path, output_folder, write_text
 from reknit.base.progress import Progress, silent
 from reknit.study.report import tables
 from reknit.study.report.figures import view_figure
 from reknit.study.report.findings import PAIRED_HEADER, READING, Findings, gather
 from reknit.study.spec.study import Study
-from reknit.study.store import Store, checked_path
+from reknit.study.store import Store
 from reknit.viz.picture import save_figure
 
 _STYLE = """

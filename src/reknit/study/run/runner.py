@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reknit.algorithms.registry import build
+from reknit.base.errors import InvalidParameter
+from reknit.base.files import checked_path
 from reknit.base.progress import Progress, silent
 from reknit.study.run.engines import carry_out
 from reknit.study.spec.study import Study
-from reknit.study.store import Store, checked_path
+from reknit.study.store import Store
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def run_study(
     Summary
         How many runs there are, were done before and now, and failed.
     """
+    if not isinstance(study, Study):
+        raise InvalidParameter("study", study, "a reknit.Study")
     fault = study.fault()
     if fault is not None:
         raise fault[0]

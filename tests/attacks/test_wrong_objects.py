@@ -1,0 +1,84 @@
+"""Objects of the wrong kind given to the Python interface: one typed error that names the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reknit
+from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.version import VERSION
+
+SCENARIO = reknit.generate(20, 10, seed=1, split=True)
+OTHER = reknit.generate(30, 10, seed=1)
+PLAN = reknit.plan(SCENARIO, "contraction")
+WRONG: Any = np.zeros((4, 2))
+
+
+class NoFunction:
+    """A planner that steers by something that cannot be called."""
+
+    def controller(self, scenario: reknit.Scenario, context: reknit.Context) -> Any:
+        return 5
+
+
+def strike(*places: Any, **fields: Any) -> Callable[[], Any]:
+    """A strike that is made when the test asks for it."""
+    return lambda: reknit.Strike(*places, **fields)
+
+
+CASES: dict[str, tuple[Callable[[], Any], str]] = {
+    "plan: positions": (lambda: reknit.plan(WRONG), "scenario"),
+    "recover: None": (lambda: reknit.recover(None), "scenario"),  # type: ignore[arg-type]
+    "fly: positions": (lambda: reknit.fly(WRONG, PLAN), "scenario"),
+    "verify: positions": (lambda: PLAN.verify(WRONG), "scenario"),
+    "strikes: positions": (lambda: reknit.recover_repeatedly(WRONG, "sidr", []), "scenario"),
+    "plot: another's plan": (lambda: PLAN.plot(OTHER), "scenario"),
+    "a planner's class": (lambda: reknit.recover(SCENARIO, NoFunction), "planner"),  # type: ignore[arg-type]
+    "no controller": (lambda: reknit.recover(SCENARIO, NoFunction()), "controller"),
+    "strikes: numbers": (lambda: reknit.recover_repeatedly(SCENARIO, "sidr", [5]), "strikes"),  # type: ignore[list-item]
+    "strikes: None": (lambda: reknit.recover_repeatedly(SCENARIO, "sidr", None), "strikes"),  # type: ignore[arg-type]
+    "strikes: seed": (lambda: reknit.recover_repeatedly(SCENARIO, "sidr", [], seed=-1), "seed"),
+    "strike: time": (strike("soon", count=1), r"strike\.time_s"),
+    "strike: count 1.5": (strike(1.0, count=1.5), r"strike\.count"),
+    "strike: count nan": (strike(1.0, count=np.nan), r"strike\.count"),
+    "strike: one name": (strike(1.0, uavs="abc"), r"strike\.uavs"),
+    "strike: array": (strike(1.0, uavs=np.arange(3)), r"strike\.uavs"),
+    "strike: centre": (strike(1.0, centre_m=("a", 0.0), radius_m=5.0), r"strike\.centre_m"),
+    "strike: radius": (strike(1.0, centre_m=(0.0, 0.0), radius_m="5"), r"strike\.radius_m"),
+    "scenario file": (lambda: reknit.load_scenario(5), "path"),  # type: ignore[arg-type]
+    "plan file": (lambda: reknit.Plan.load(None), "path"),  # type: ignore[arg-type]
+    "study": (lambda: reknit.run_study({}, "x.duckdb"), "study"),  # type: ignore[arg-type]
+    "client": (lambda: reknit.Client(5), "url"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_wrong_object_is_one_typed_error(case: str) -> None:
+    """Nobody is shown an AttributeError from within: the error names the argument."""
+    call, field = CASES[case]
+    with pytest.raises(InvalidParameter, match=f"^{field} is "):
+        call()
+
+
+def test_points_of_a_strike_may_be_arrays() -> None:
+    """A disc's centre is as good in numpy as in a tuple."""
+    hit = reknit.Strike(np.float64(1.0), centre_m=np.zeros(2), radius_m=np.float32(5))  # type: ignore[arg-type]
+    assert hit.radius_m == 5
+
+
+def test_only_what_resembles_a_name_is_suggested() -> None:
+    """A slip is answered by the name that was meant, anything else by the list alone."""
+    assert "did you mean 'paper'" in str(UnknownName("profile", "papre", ["quick", "paper"]))
+    assert "did you mean" not in str(UnknownName("profile", "nope", ["quick", "paper"]))
+    with pytest.raises(UnknownName, match=r"^layout is None; allowed: uniform"):
+        reknit.generate(20, 10, layout=None)  # type: ignore[arg-type]
+
+
+def test_a_plan_names_the_version_that_made_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code's own version counts, not what an older installation left in the metadata."""
+    monkeypatch.setattr("reknit.recovery.planning.version", lambda package: "0.0.1")
+    assert reknit.plan(SCENARIO, "contraction").versions["reknit"] == VERSION
