@@ -23,9 +23,13 @@ def forgeries(seed: int, _: Path) -> Outcome:
     """
     rng = np.random.default_rng([5, seed])
     dim = int(rng.integers(2, 4))
-    scenario = reknit.generate(60, 48, seed=int(rng.integers(2**31)), dim=dim)
-    plan = reknit.plan(scenario, "certified")
+    swarm = reknit.generate(60, 48, seed=int(rng.integers(2**31)), dim=dim)
+    # Of far spread survivors the proofs are forces on all of them, or a hole.
+    spread = float(rng.choice([1.0, 1.0, 6.0]))
+    scenario = reknit.Scenario(swarm.positions * spread, swarm.destroyed.tolist(), 120.0, 10.0)
+    plan = reknit.plan(scenario, "certified", effort=500)
     text, judge = plan_json(plan), Judge(scenario)
+    of_forces = _CHANGES * (plan.certificate.pulls is not None)
     accepted, findings = 0, []
     for number in range(_CHANGES):
         try:
@@ -40,4 +44,6 @@ def forgeries(seed: int, _: Path) -> Outcome:
         accepted += 1
         if forged.lower_bound_s > plan.recovery_time_s or not judge.is_true(forged):
             findings.append(f"change {number} claims something false and passes: {forged}")
-    return Outcome(_CHANGES, tuple(findings), {"true_after_change": accepted})
+    return Outcome(
+        _CHANGES, tuple(findings), {"true_after_change": accepted, "of_forces": of_forces}
+    )

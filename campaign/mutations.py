@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from reknit.base.types import FloatArray
 from reknit.plans.certificate import Certificate, Clash
 from reknit.plans.status import Status
 
@@ -64,8 +65,23 @@ def _mutate_clash(clash: Clash, rng: np.random.Generator, nodes: int) -> Clash:
     return Clash(links, forces)
 
 
+def _mutate_vectors(vectors: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """One number changed, or all of them scaled."""
+    vectors = vectors.copy()
+    if rng.random() < 0.3:
+        with np.errstate(all="ignore"):
+            return np.asarray(vectors * _mutate_number(1.0, rng))
+    at = tuple(int(rng.integers(size)) for size in vectors.shape)
+    vectors[at] = _mutate_number(float(vectors[at]), rng)
+    return vectors
+
+
 def mutate(certificate: Certificate, rng: np.random.Generator, nodes: int) -> Certificate:
     """One change, or a few, of a certificate; the claim is often raised a little beside it."""
+    if certificate.pulls is not None and rng.random() < 0.7:
+        certificate = replace(certificate, pulls=_mutate_vectors(certificate.pulls, rng))
+    if certificate.hole is not None and rng.random() < 0.7:
+        certificate = replace(certificate, hole=_mutate_vectors(certificate.hole, rng))
     for _ in range(int(rng.integers(1, 3))):
         kind = rng.integers(7)
         if kind == 0:

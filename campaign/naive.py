@@ -81,26 +81,25 @@ class Judge:
         """(3) with (4), and g(k) from every subset of the survivors."""
         if certificate.pulls is None:
             return Fraction(0)
-        forces, n = np.asarray(certificate.pulls, dtype=np.float64), len(self.start)
+        n = len(self.start)
         if n > _MOST_SUBSETS_OF:
             raise OutOfReach
+        forces = np.array(certificate.pulls, dtype=np.float64)
+        forces /= max(float(np.abs(forces).max()), 1e-300)
+        forces[-1] -= forces.sum(axis=0)  # forces that add up to 0, or there is no proof
         sums, sizes = np.zeros((1, forces.shape[1])), np.zeros(1, dtype=np.int64)
         for force in forces:
             sums, sizes = np.vstack([sums, sums + force]), np.concatenate([sizes, sizes + 1])
         lengths = np.sqrt((sums * sums).sum(axis=1))
         g = [float(lengths[sizes <= k].max()) for k in range(n)]
         spread = sum(g[min(k, n - k)] for k in range(1, n))
-        pull = float((forces * self.scenario.survivor_positions).sum())
-        give = float(
-            (self.scenario.survivor_speeds_mps * np.sqrt((forces * forces).sum(axis=1))).sum()
-        )
-        proved = (pull - self.scenario.planning_range_m * spread) / give if give > 0 else 0.0
-        # Float64 suffices here: g is exact but for rounding, and that is allowed for.
-        rounding = _ROUNDING * (
-            abs(proved)
-            + np.abs(forces * self.scenario.survivor_positions).sum() / max(give, 1e-300)
-        )
-        return Fraction(max(0.0, proved + rounding))
+        pulled = forces * (self.scenario.survivor_positions - self.scenario.survivor_positions[0])
+        through = self.scenario.planning_range_m * spread
+        # Float64 suffices: g is exact but for rounding, which is counted in the claim's favour.
+        pull = float(pulled.sum()) - through + _ROUNDING * (float(np.abs(pulled).sum()) + through)
+        sizes_z = np.sqrt((forces * forces).sum(axis=1))
+        give = float((self.scenario.survivor_speeds_mps * sizes_z).sum())
+        return Fraction(max(0.0, pull / give)) if give > 0 else Fraction(0)
 
     def _hole_s(self, certificate: reknit.Certificate) -> Fraction:
         """(5), for all neighbours in the order of their angles."""

@@ -90,11 +90,17 @@ def _details(records: list[Record]) -> str:
         f"* Of {moved} swarms written down otherwise, {unproved} ended before a proof in one of "
         "the forms; there only the bounds are compared with the plans."
     )
-    true = _sums(records, "forgeries")["true_after_change"]
-    told.append(f"* Changed certificates and plan files that passed: {true}, all still true ones")
+    forged = _sums(records, "forgeries")
+    told.append(
+        f"* Changed certificates and plan files that passed: {forged['true_after_change']}, all "
+        "still true ones"
+    )
     told[-1] += " but for the open findings." if _has_open(records, "forgeries") else "."
     told.append(f"* Broken files refused with exit code 2: {_sums(records, 'files')['refused']};")
     told[-1] += " the others still had a meaning."
+    told.append(
+        f"* Changes of plans whose proof is forces on all survivors: {forged['of_forces']}."
+    )
     kills = _sums(records, "kills")
     told.append(
         f"* Kills: {kills['study_kills']} of studies, {kills['training_kills']} of pre-training."

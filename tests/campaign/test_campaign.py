@@ -123,3 +123,16 @@ def test_a_killed_campaign_goes_on(tmp_path: Path) -> None:
     next(run_for(1.0, log))
     seeds = [record.seed for record in Log(path).records if record.part == "plans"]
     assert seeds == list(range(before + 1))
+
+
+def test_the_naive_judge_weighs_forces_by_all_subsets() -> None:
+    """Two opposite forces prove the span bound, computed by hand, at any scale; others no more."""
+    line = np.array([[0.0, 0.0], [500.0, 0.0], [1000.0, 0.0]])
+    judge = Judge(reknit.Scenario(line, (), 120.0, 10.0))
+    span_s = (1000.0 - 2 * 120.0) / 20.0
+    for scale in (1e-200, 1.0, 1e200):
+        forces = np.array([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]) * scale
+        proof = replace(reknit.Certificate.trivial(), pulls=forces)
+        assert float(judge.proves_at_most_s(proof)) == pytest.approx(span_s, rel=1e-8)
+    unbalanced = replace(reknit.Certificate.trivial(), pulls=np.array([[-1.0, 0.0]] * 3))
+    assert float(judge.proves_at_most_s(unbalanced)) <= span_s * (1 + 1e-8)
