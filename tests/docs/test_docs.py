@@ -17,6 +17,9 @@ import numpy as np
 import pytest
 
 import reknit
+from reknit.algorithms.registry import BUILT_IN
+from reknit.study.spec.study import built_in_studies
+from reknit.swarm.demands import demand_fields
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -119,3 +122,21 @@ def test_the_reference_has_every_public_name() -> None:
     text = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
     named = set(re.findall(r"^::: reknit\.(\w+)", text, re.MULTILINE))
     assert named == set(reknit.__all__)
+
+
+def test_pages_name_all_that_there_is() -> None:
+    """Every planner, demand and built-in study stands on the page that explains its kind."""
+    docs = ROOT / "docs"
+    planners = set(re.findall(r"\*\*([a-z-]+)\*\*", (docs / "algorithms.md").read_text()))
+    assert {entry.name for entry in BUILT_IN} <= planners
+    demands = set(re.findall(r"^\| `(\w+)", (docs / "how-to.md").read_text(), re.MULTILINE))
+    assert set(demand_fields()) <= demands
+    built_in = (docs / "studies.md").read_text().split("## Built in")[1].split("## Your own")[0]
+    assert set(re.findall(r"^\| `([a-z-]+)`", built_in, re.MULTILINE)) == set(built_in_studies())
+
+
+def test_the_service_page_shows_the_error_of_today() -> None:
+    """The text of the error on the page is what such a scenario is really answered."""
+    with pytest.raises(reknit.errors.InvalidScenario) as refused:
+        reknit.Scenario([[0, 0], [200, 0]], radio_range_m=-1.0)
+    assert f'"detail": "{refused.value}"' in (ROOT / "docs" / "service.md").read_text()
