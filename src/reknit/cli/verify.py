@@ -25,8 +25,8 @@ def verify(
     from reknit.swarm.files import load_scenario
 
     case = load_scenario(scenario)
-    claimed = Plan.load(plan)
     try:
+        claimed = Plan.load(plan)
         account = claimed.verify(case)
     except InvalidPlan as error:
         if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from reknit.base.errors import UnreadableFile
+from reknit.base.errors import InvalidPlan, UnreadableFile
 from reknit.base.files import checked_path, plain_error, read_text, write_text
 from reknit.base.types import IntArray
 from reknit.plans.certificate import Certificate, Clash
@@ -110,7 +110,9 @@ def parse_plan(text: str, path: str) -> Plan:
 
 
 def plan_of(model: PlanFile) -> Plan:
-    """The plan that a JSON form describes; ValueError if there is none."""
+    """The plan that a JSON form describes; ValueError if there is none, `InvalidPlan` if what it
+    says of itself does not agree.
+    """
     status = Status(model.status)
     targets = np.asarray(model.targets_m, dtype=np.float64)
     if targets.ndim != 2:
@@ -133,11 +135,11 @@ def plan_of(model: PlanFile) -> Plan:
     )
     # Written for people who read the file; what they read must be what the plan says.
     if model.lower_bound_s != plan.lower_bound_s:
-        raise ValueError(
+        raise InvalidPlan(
             f"lower_bound_s is {model.lower_bound_s!r}, its certificate's {plan.lower_bound_s!r}"
         )
     if model.gap != _finite_gap(plan):
-        raise ValueError(f"gap is {model.gap!r}, that of time and bound {_finite_gap(plan)!r}")
+        raise InvalidPlan(f"gap is {model.gap!r}, that of time and bound {_finite_gap(plan)!r}")
     return plan
 
 
