@@ -12,6 +12,10 @@ import reknit
 from reknit import cli
 
 CASES: dict[str, tuple[tuple[str, ...], str]] = {
+    "profile, told first": (
+        ("study", "run", "none.toml", "--profile", "nope"),
+        "profile is 'nope'; allowed: quick, paper",
+    ),
     "unknown planner": (("recover", "--planner", "center-flu"), "did you mean 'center-fly'"),
     "empty planner": (("recover", "--planner", "contraction+"), "after the plus sign"),
     "no planner's name": (("recover", "--planner", ""), "planner is ''"),

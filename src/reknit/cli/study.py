@@ -50,7 +50,7 @@ def run(
     from reknit.study.run.runner import run_study
     from reknit.study.store import StoreRefused
 
-    studies = _studies(name, planner)
+    studies = _studies(name, planner, profile)
     done: dict[str, Summary] = {}
     refused: dict[str, str] = {}
     for study in studies:
@@ -108,7 +108,7 @@ def report(
     from reknit.study.report.write import pictures_in, write_report
     from reknit.study.store import StoreRefused
 
-    studies = _studies(name, planner)
+    studies = _studies(name, planner, profile)
     pages = []
     refused: dict[str, str] = {}
 
@@ -232,11 +232,15 @@ def _altogether(done: dict[str, Summary]) -> str:
     return f"{len(done)} studies, {runs} runs, {end}"
 
 
-def _studies(name: str, planners: str | None) -> list[Study]:
+def _studies(name: str, planners: str | None, profile: str) -> list[Study]:
     """The study of this name, or all built-in ones for `all`; with other planners if given."""
     from reknit.algorithms.registry import build
-    from reknit.study.spec.study import built_in_studies, load_study
+    from reknit.base.errors import UnknownName
+    from reknit.study.spec.study import PROFILES, built_in_studies, load_study
 
+    # Before the studies are read: checking their planners loads torch, which takes seconds.
+    if profile not in PROFILES:
+        raise UnknownName("profile", profile, PROFILES)
     studies = [load_study(each) for each in (built_in_studies() if name == "all" else [name])]
     if planners is None:
         return studies
