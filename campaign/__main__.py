@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from campaign.log import Log, Record
@@ -31,17 +33,22 @@ def main(words: list[str] | None = None) -> int:
         _tell(record)
         print(record.outcome.figures)
         return int(bool(record.outcome.findings))
-    log = Log(given.out / "log.jsonl")
-    try:
-        for record in run_for(given.minutes, log):
+    given.out.mkdir(parents=True, exist_ok=True)
+    with (given.out / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            parser.error(f"another campaign is writing to {given.out}; allowed: one at a time")
+        return _run(given.minutes, Log(given.out / "log.jsonl"), given.page)
+
+
+def _run(minutes: float, log: Log, summary: Path) -> int:
+    with suppress(KeyboardInterrupt):
+        for record in run_for(minutes, log):
             if record.outcome.findings:
                 _tell(record)
-    except KeyboardInterrupt:
-        pass
-    given.page.write_text(page(log), encoding="utf-8")
-    print(
-        f"{len(log.records)} seeds so far, {len(log.open_findings())} with findings: {given.page}"
-    )
+    summary.write_text(page(log), encoding="utf-8")
+    print(f"{len(log.records)} seeds so far, {len(log.open_findings())} with findings: {summary}")
     return int(bool(log.open_findings()))
 
 

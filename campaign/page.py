@@ -36,7 +36,7 @@ def page(log: Log) -> str:
 
 
 def _length(minutes: float) -> str:
-    text = f"Run so far: **{minutes:.0f} minutes** in total, one case at a time."
+    text = f"Run so far: **{minutes:.0f} minutes** in total, the sum over all seeds."
     if minutes < _AIM_MINUTES:
         text += (
             f" That is far less than the {_AIM_MINUTES / 60:.0f} hours it is meant for: read the "

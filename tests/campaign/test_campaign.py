@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -136,3 +137,15 @@ def test_the_naive_judge_weighs_forces_by_all_subsets() -> None:
         assert float(judge.proves_at_most_s(proof)) == pytest.approx(span_s, rel=1e-8)
     unbalanced = replace(reknit.Certificate.trivial(), pulls=np.array([[-1.0, 0.0]] * 3))
     assert float(judge.proves_at_most_s(unbalanced)) <= span_s * (1 + 1e-8)
+
+
+def test_two_campaigns_do_not_share_a_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second is refused: both would run the same seeds."""
+    with (tmp_path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(SystemExit):
+            main(["--out", str(tmp_path), "--page", str(tmp_path / "page")])
+    assert "another campaign" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()
