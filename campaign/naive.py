@@ -111,7 +111,7 @@ class Judge:
         reach = self.scenario.survivor_speeds_mps * trial_s
         nearest = float((distance - reach).min())
         if nearest <= 0 or self.scenario.planning_range_m > 2 * nearest:
-            raise NoProof
+            return Fraction(0)
         width = np.arcsin(reach / distance)
         angle = np.arctan2(seen[:, 1], seen[:, 0])
         order = np.argsort(angle)
@@ -119,7 +119,7 @@ class Judge:
         for i, j in zip(order, np.roll(order, -1), strict=True):
             between = float((angle[j] - angle[i]) % (2 * math.pi))
             if spans + between + width[i] + width[j] >= 2 * math.pi * (1 + _ROUNDING):
-                raise NoProof
+                return Fraction(0)
         return Fraction(trial_s)
 
     def _cases_s(self, certificate: reknit.Certificate) -> Fraction:
