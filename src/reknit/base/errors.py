@@ -6,6 +6,7 @@ one line and exits with code 2.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -73,9 +74,18 @@ class UnknownName(ReknitError):
         self.name = name
         self.known = tuple(known)
         # A caller of the API may give anything, and only text resembles a name.
-        near = get_close_matches(name, self.known, n=1) if isinstance(name, str) else []
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        near = _nearest(name, self.known) if isinstance(name, str) else None
+        hint = f"did you mean {near!r}? " if near is not None else ""
         super().__init__(f"{kind} is {name!r}; {hint}allowed: {', '.join(self.known)}")
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
+    """The known name that resembles a name most, or the one of which it is a whole word."""
+    close = get_close_matches(name, known, n=1)
+    if close:
+        return close[0]
+    parts = [item for item in known if name in re.split(r"[-_+]", item)]
+    return parts[-1] if parts else None
 
 
 class UnreadableFile(ReknitError):
