@@ -89,7 +89,8 @@ def table(cells: list[Cell]) -> str:
         f"runs say ({min(runs)} to {max(runs)}, none seen in training), half "
         "of each lost, in brackets the paper's figure; "
         "R_c is given where not every run reconnected, and such a run counts with the allowed "
-        "time. Computing is of one thread, two runs at a time.\n\n"
+        "time. Computing is of one thread, on a machine busy with other work. Fewer than 20 runs "
+        "a cell: a picture, not a claim.\n\n"
     )
     return note + markdown(header, rows)
 
