@@ -81,7 +81,7 @@ def test_a_swarm_beyond_the_limit_is_refused_at_once(name: str) -> None:
         ("gcn", {"learning_rate": 1e-4, "inputs": "metres"}),
         ("gat", {"learning_rate": 0.01, "inputs": "metres"}),
         ("demd", {"learning_rate": 1e-4, "centroid_degrees": "hops", "inputs": "metres"}),
-        ("cr-mgc", {"weights": "random", "connectivity": "count", "penalty": 1000.0}),
+        ("cr-mgc", {"weights": "random", "disconnection": "count", "penalty": 1000.0}),
     ],
 )
 def test_the_paper_presets_are_the_published_training(name: str, differs: dict[str, Any]) -> None:

@@ -76,9 +76,9 @@ def test_excess_and_count_vanish_together(seed: int) -> None:
 def test_only_the_excess_has_a_gradient() -> None:
     """Where displacements count for nothing, the count gives no direction and the excess does."""
     case, output = _batch(1)
-    for connectivity, moves in (("count", False), ("excess", True)):
+    for disconnection, moves in (("count", False), ("excess", True)):
         leaf = output.clone().requires_grad_()
-        loss = judge(leaf, case, LossRule(connectivity, weight=1e9)).loss.sum()
+        loss = judge(leaf, case, LossRule(disconnection, weight=1e9)).loss.sum()
         (gradient,) = torch.autograd.grad(loss, leaf)
         assert (gradient.abs().max() > 1e6) == moves
 
@@ -186,7 +186,7 @@ def test_anchors_stay_and_get_no_gradient() -> None:
 @pytest.mark.parametrize(
     ("values", "error"),
     [
-        ({"connectivity": "guess"}, UnknownName),
+        ({"disconnection": "guess"}, UnknownName),
         ({"weight": 0.0}, InvalidParameter),
         ({"weight": float("nan")}, InvalidParameter),
         ({"power": 0.5}, InvalidParameter),

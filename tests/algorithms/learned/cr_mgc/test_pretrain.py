@@ -93,4 +93,4 @@ def test_recipes_are_checked(name: str, value: object) -> None:
     with pytest.raises(InvalidParameter, match=name):
         MetaRecipe(**{name: value})  # type: ignore[arg-type]
     with pytest.raises(UnknownName):
-        MetaRecipe(connectivity="both")
+        MetaRecipe(disconnection="both")

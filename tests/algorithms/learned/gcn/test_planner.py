@@ -126,7 +126,7 @@ def test_parameters_are_checked(name: str, value: float) -> None:
         Gcn(**{name: value})  # type: ignore[arg-type]
 
 
-def test_an_unknown_connectivity_term_is_refused() -> None:
+def test_an_unknown_disconnection_term_is_refused() -> None:
     """Only the count and its relaxation exist."""
     with pytest.raises(InvalidParameter, match=r"did you mean 'excess'"):
-        Gcn(connectivity="excesses")  # type: ignore[arg-type]
+        Gcn(disconnection="excesses")  # type: ignore[arg-type]

@@ -130,7 +130,7 @@ def test_k_star_is_the_fastest_connected_branch() -> None:
         {"residual": False},
         {"branches": (3,)},
         {"weights": "random"},
-        {"connectivity": "count"},
+        {"disconnection": "count"},
         {"epsilon": "uavs"},
         {"drop_branches": False},
         {"trimming": False},
@@ -149,7 +149,7 @@ def test_each_switch_changes_the_plan(switch: dict[str, Any]) -> None:
 def test_paper_preset_is_literal() -> None:
     """Count term, eps = 1/N, K by the rule, 50 iterations, dropout 0.1, nothing added."""
     assert MlDagl(preset="paper").settings == PAPER
-    assert (PAPER.loss.connectivity, PAPER.loss.power, PAPER.loss.margin) == ("count", None, 0.0)
+    assert (PAPER.loss.disconnection, PAPER.loss.power, PAPER.loss.margin) == ("count", None, 0.0)
     assert PAPER.loss.weight >= 1000.0
     assert (PAPER.epsilon, PAPER.branches, PAPER.dropout) == ("uavs", None, 0.1)
     assert (PAPER.online.iterations, PAPER.online.learning_rate) == (50, 1e-4)
@@ -159,11 +159,11 @@ def test_paper_preset_is_literal() -> None:
     assert not PAPER.awake_only
 
 
-def test_lambda_follows_the_connectivity_term() -> None:
+def test_lambda_follows_the_disconnection_term() -> None:
     """Switching the term switches lambda's unit, unless a value of one's own is given."""
-    assert MlDagl(connectivity="count").settings.loss.weight == PAPER.loss.weight
-    assert MlDagl(preset="paper", connectivity="excess").settings.loss.weight < 10.0
-    assert MlDagl(connectivity="count", penalty=7.0).settings.loss.weight == 7.0
+    assert MlDagl(disconnection="count").settings.loss.weight == PAPER.loss.weight
+    assert MlDagl(preset="paper", disconnection="excess").settings.loss.weight < 10.0
+    assert MlDagl(disconnection="count", penalty=7.0).settings.loss.weight == 7.0
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -218,7 +218,7 @@ def test_a_budget_that_is_over_still_gives_a_plan() -> None:
         ({"preset": "best"}, UnknownName),
         ({"gco": "other"}, UnknownName),
         ({"fastest": "soon"}, UnknownName),
-        ({"connectivity": "none"}, UnknownName),
+        ({"disconnection": "none"}, UnknownName),
         ({"epsilon": "auto"}, UnknownName),
         ({"epsilon": -1.0}, InvalidParameter),
         ({"branches": (0,)}, InvalidParameter),

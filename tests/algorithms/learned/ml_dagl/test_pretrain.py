@@ -157,7 +157,7 @@ def test_paper_recipe_is_the_papers() -> None:
     config = paper_recipe(50)
     assert (config.steps, config.batch, config.inner_iterations) == (500, 1, 0)
     assert {config.rate(step) for step in (0, 250, 499)} == {1e-4}
-    assert config.settings.loss.connectivity == "count"
+    assert config.settings.loss.disconnection == "count"
     assert config.start == "random"
     scenario = config.curriculum.draw(np.random.default_rng(0))
     assert (scenario.uavs, len(scenario.destroyed)) == (50, 25)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from reknit.algorithms.learned.common.case import Case
-from reknit.algorithms.learned.common.loss import Connectivity, Judged, LossRule, Objective
+from reknit.algorithms.learned.common.loss import Disconnection, Judged, LossRule, Objective
 from reknit.algorithms.learned.common.online import Forward, OnlineRule, Outcome, iterate
 from reknit.algorithms.learned.common.solution import choose
 from reknit.algorithms.learned.common.threads import run_until_over
@@ -82,7 +82,7 @@ class Baseline(ABC):
     patience
         Stop after so many iterations without a better loss or time, which is what an output
         that stays disconnected comes to; None: never.
-    connectivity
+    disconnection
         "count", the method's own term (it has no gradient), or "excess".
     penalty
         Its weight lambda: metres per sub-net too many, or per metre of excess (1 is then
@@ -123,7 +123,7 @@ class Baseline(ABC):
     learning_rate: LearningRate = 1e-4
     iterations: Iterations = 100
     patience: Annotated[int, Range(least=1, most=1_000_000)] | None = 50
-    connectivity: Connectivity = "count"
+    disconnection: Disconnection = "count"
     penalty: Penalty = 1000.0
     fastest: Literal["flown", "planned"] = "flown"
     inputs: Literal["normalised", "metres"] = "normalised"
@@ -135,8 +135,8 @@ class Baseline(ABC):
 
     @property
     def loss(self) -> LossRule:
-        """Displacement and connectivity."""
-        return LossRule(self.connectivity, self.penalty)
+        """Displacement and disconnection."""
+        return LossRule(self.disconnection, self.penalty)
 
     @property
     def online(self) -> OnlineRule:

@@ -23,17 +23,17 @@ from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.network.emst import emst
 from reknit.network.links import lengths
 
-Connectivity = Literal["count", "excess"]
-CONNECTIVITY = get_args(Connectivity)
+Disconnection = Literal["count", "excess"]
+DISCONNECTIONS = get_args(Disconnection)
 
 
 @dataclass(frozen=True)
 class LossRule:
-    """How displacements and connectivity are weighed; the loss is in metres.
+    """How displacements and disconnection are weighed; the loss is in metres.
 
     Parameters
     ----------
-    connectivity
+    disconnection
         "count": lambda per sub-net too many. "excess": lambda per metre of excess.
     weight
         Lambda.
@@ -45,14 +45,14 @@ class LossRule:
         range is connected.
     """
 
-    connectivity: str = "excess"
+    disconnection: str = "excess"
     weight: float = 1.0
     power: float | None = None
     margin: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.connectivity not in CONNECTIVITY:
-            raise UnknownName("connectivity", self.connectivity, CONNECTIVITY)
+        if self.disconnection not in DISCONNECTIONS:
+            raise UnknownName("disconnection", self.disconnection, DISCONNECTIONS)
         if not (np.isfinite(self.weight) and self.weight > 0):
             raise InvalidParameter("weight", self.weight, "a finite number above 0")
         if self.power is not None and not (np.isfinite(self.power) and self.power >= 1):
@@ -109,7 +109,7 @@ def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
     trees = np.stack([emst(one) for one in targets])
     lengths_m = np.stack([lengths(one, tree) for one, tree in zip(targets, trees, strict=True)])
     too_long = (lengths_m > scenario.planning_range_m).sum(axis=1)
-    if rule.connectivity == "count":
+    if rule.disconnection == "count":
         loss += rule.weight * too_long
     else:
         limit_m = scenario.planning_range_m * (1.0 - rule.margin)

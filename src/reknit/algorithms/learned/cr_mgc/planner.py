@@ -16,7 +16,7 @@ from reknit.algorithms.learned.common.layers import (
     as_tensor,
     dropout_generator,
 )
-from reknit.algorithms.learned.common.loss import Connectivity
+from reknit.algorithms.learned.common.loss import Disconnection
 from reknit.algorithms.learned.cr_mgc.network import (
     SHIPPED,
     enlarged_kernel,
@@ -44,7 +44,7 @@ class CrMgc(Baseline):
     meta-learned first output is now and then not connected, from where training by the count
     never connects it. So the gradient is that of the total excess over the EMST, the same as
     in meta-learning; whether an output counts as a solution is decided by N_s alone.
-    ``connectivity="count", penalty=1000`` trains by the count.
+    ``disconnection="count", penalty=1000`` trains by the count.
 
     The other parameters are those of `Baseline`; layers and hidden features are of random
     weights or of the file. Memory grows with the square of the number of survivors, because
@@ -64,14 +64,14 @@ class CrMgc(Baseline):
         "paper": {
             **Baseline.PRESETS["paper"],
             "inputs": "normalised",
-            "connectivity": "count",
+            "disconnection": "count",
             "penalty": 1000.0,
             "weights": RANDOM,
         }
     }
 
     iterations: Iterations = 200
-    connectivity: Connectivity = "excess"
+    disconnection: Disconnection = "excess"
     penalty: Penalty = 2.0
     weights: str | Path = PRETRAINED
     enlargement: Share = 0.25

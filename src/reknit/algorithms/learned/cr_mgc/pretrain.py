@@ -67,7 +67,7 @@ class MetaRecipe:
         N_D / N, from and to.
     solid_share
         Share of three-dimensional swarms.
-    connectivity
+    disconnection
         "excess" or "count", with `penalty`, `power` and `margin` as in `LossRule`.
     """
 
@@ -81,7 +81,7 @@ class MetaRecipe:
     survivors: tuple[int, int] = (6, 120)
     damage: tuple[float, float] = (0.3, 0.7)
     solid_share: float = 0.15
-    connectivity: str = "excess"
+    disconnection: str = "excess"
     penalty: float = 2.0
     power: float | None = 12.0
     margin: float = 0.05
@@ -102,7 +102,7 @@ class MetaRecipe:
     @property
     def loss(self) -> LossRule:
         """The loss that is meta-learned."""
-        return LossRule(self.connectivity, self.penalty, self.power, self.margin)
+        return LossRule(self.disconnection, self.penalty, self.power, self.margin)
 
     @property
     def steps(self) -> int:

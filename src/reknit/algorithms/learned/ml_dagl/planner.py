@@ -57,8 +57,8 @@ class MlDagl:
     ----------
     preset
         "default", the best made of the architecture, or "paper", to the letter.
-    connectivity
-        "excess" or "count": the loss's connectivity term.
+    disconnection
+        "excess" or "count": what the loss counts as disconnection.
     penalty
         Lambda, its weight: metres per sub-net ("count") or per metre ("excess").
     epsilon
@@ -97,7 +97,7 @@ class MlDagl:
     """
 
     preset: str = "default"
-    connectivity: str | None = None
+    disconnection: str | None = None
     penalty: Penalty | None = None
     epsilon: str | float | None = None
     branches: Sequence[int] | str | None = None
@@ -127,11 +127,11 @@ class MlDagl:
         """The preset with this planner's own parameters in place."""
         base = PRESETS[self.preset]
         loss = base.loss
-        if self.connectivity not in (None, loss.connectivity):
+        if self.disconnection not in (None, loss.disconnection):
             # lambda is metres per sub-net in one term and metres per metre in the other.
-            weight = (PAPER if self.connectivity == "count" else DEFAULT).loss.weight
+            weight = (PAPER if self.disconnection == "count" else DEFAULT).loss.weight
             loss = replace(loss, weight=weight)
-        loss = _changed(loss, connectivity=self.connectivity, weight=self.penalty)
+        loss = _changed(loss, disconnection=self.disconnection, weight=self.penalty)
         online = _changed(base.online, iterations=self.iterations, learning_rate=self.learning_rate)
         if self.drop_branches is not None:
             keep = (online.keep or DEFAULT.online.keep) if self.drop_branches else ()

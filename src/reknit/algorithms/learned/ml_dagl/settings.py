@@ -109,7 +109,7 @@ def _are_hops(branches: tuple[int, ...]) -> bool:
 
 
 PAPER = Settings(
-    loss=LossRule(connectivity="count", weight=1000.0),
+    loss=LossRule(disconnection="count", weight=1000.0),
     online=OnlineRule(iterations=50, learning_rate=1e-4),
     epsilon="uavs",
     dropout=0.1,
@@ -121,7 +121,7 @@ PAPER = Settings(
 tables report, is when the flying swarm is first connected."""
 
 DEFAULT = Settings(
-    loss=LossRule(connectivity="excess", weight=1.0, power=10.0, margin=0.003),
+    loss=LossRule(disconnection="excess", weight=1.0, power=10.0, margin=0.003),
     online=OnlineRule(
         iterations=10,
         learning_rate=1e-3,
