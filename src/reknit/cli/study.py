@@ -139,8 +139,7 @@ def report(
         overview = (to or out) / "results.md"
         write_overview(
             studies,
-            profile,
-            lambda study: _store(out, study.name, profile),
+            lambda study: (_store(out, study.name, profile), profile),
             overview,
             lambda study: pictures_in(study, folder_of(study)),
         )

@@ -155,10 +155,9 @@ def test_one_page_on_all_studies_names_those_that_were_not_run(
     page.parent.mkdir()
     write_overview(
         [study, missing],
-        "quick",
-        lambda one: stores[one.name],
+        lambda study: (stores[study.name], "quick"),
         page,
-        lambda one: pictures_in(one, folder / "report"),
+        lambda study: pictures_in(study, folder / "report"),
     )
     text = page.read_text()
     assert "`missing` (Never started): never run" in text

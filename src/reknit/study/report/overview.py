@@ -17,8 +17,7 @@ Pictures = Callable[[Study], Sequence[tuple[str, Path]]]
 
 def write_overview(
     studies: Sequence[Study],
-    profile: str,
-    store_of: Callable[[Study], Path],
+    stored: Callable[[Study], tuple[Path, str]],
     page: Path,
     pictures: Pictures,
 ) -> None:
@@ -26,10 +25,10 @@ def write_overview(
 
     Parameters
     ----------
-    studies, profile
+    studies
         What is shown, in this order.
-    store_of
-        The results file of a study.
+    stored
+        The results file of a study, and the profile whose runs it holds.
     page
         The Markdown file to write.
     pictures
@@ -38,12 +37,13 @@ def write_overview(
     shown: list[Findings] = []
     missing: list[str] = []
     for study in studies:
+        store, profile = stored(study)
         try:
-            shown.append(gather(study, store_of(study), profile))
+            shown.append(gather(study, store, profile))
         except StoreRefused as error:
             # Without the path that the message begins with: the page is for others to read.
             cause = str(error).partition(": ")[2]
-            reason = cause if store_of(study).exists() else "never run"
+            reason = cause if store.exists() else "never run"
             missing.append(f"* `{study.name}` ({study.title}): {reason}.")
     parts = [_introduction(shown)]
     if missing:
