@@ -21,8 +21,8 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.adam import Adam
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import judge
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.threads import keep_freed_memory
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
@@ -56,12 +56,12 @@ class Timing:
 def timed(work: Callable[[], object], repeats: int) -> Timing:
     """Run once to warm up, then time so many repeats."""
     work()
-    found = []
+    seconds = []
     for _ in range(repeats):
         started = time.perf_counter()
         work()
-        found.append(time.perf_counter() - started)
-    return Timing(tuple(found))
+        seconds.append(time.perf_counter() - started)
+    return Timing(tuple(seconds))
 
 
 def sgemm_flops_per_s(repeats: int) -> float:
@@ -110,19 +110,19 @@ def kernels(scenario: Scenario, chosen: Sequence[int] | None = None) -> Kernel:
 def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
     """One online iteration against its operations, and where its time goes."""
     planner = MlDagl()
-    network = planner.dgcn(scenario.dim, scenario.uavs, 0)
-    case, loss = Case.of(scenario), planner.settings.loss
+    net = planner.dgcn(scenario.dim, scenario.uavs, 0)
+    scaled, loss = ScaledScenario.of(scenario), planner.settings.loss
     kernel = kernels(scenario, range(1, branches + 1))
-    network.leave_out_asleep(case.unit, kernel)
-    adam = Adam(network.parameters(), planner.settings.online.betas)
+    net.leave_out_asleep(scaled.unit, kernel)
+    adam = Adam(net.parameters(), planner.settings.online.betas)
     keep_freed_memory()
     spent = {"forward": 0.0, "loss and EMST": 0.0, "backward": 0.0, "optimiser": 0.0}
 
     def iteration() -> None:
         marks = [time.perf_counter()]
-        output = network(case.unit, kernel)
+        output = net(scaled.unit, kernel)
         marks.append(time.perf_counter())
-        judged = judge(output, case, loss)
+        judged = judge(output, scaled, loss)
         marks.append(time.perf_counter())
         gradients = adam.gradients(judged.loss.sum())
         marks.append(time.perf_counter())
@@ -146,17 +146,17 @@ def bench_iteration(scenario: Scenario, branches: int, repeats: int) -> None:
 
 def bench_plan(uavs: int, repeats: int, allowed_s: float) -> None:
     """The whole plan, imports and model loading apart."""
-    times, made = [], []
+    times, iterations = [], []
     reknit.plan(reknit.generate(uavs, uavs // 2, SEED, split=True), "ml-dagl", iterations=0)
     for number in range(repeats):
         scenario = reknit.generate(uavs, uavs // 2, SEED + number, split=True)
         reknit.lower_bound(scenario)
         plan = reknit.plan(scenario, "ml-dagl")
         times.append(plan.compute_s)
-        made.append(plan.details["iterations"])
+        iterations.append(plan.details["iterations"])
     timing = Timing(tuple(times))
     worst = max(times)
-    print(f"  plan N={uavs}: {timing}, {statistics.mean(made):.0f} iterations")
+    print(f"  plan N={uavs}: {timing}, {statistics.mean(iterations):.0f} iterations")
     print(f"    slowest {worst / allowed_s:.2f} x the allowed {allowed_s:g} s")
 
 

@@ -31,8 +31,10 @@ def page(log: Log) -> str:
     for record in log.records:
         for name, value in record.versions.items():
             versions.setdefault(name, set()).add(value)
-    told = ", ".join(f"{name} {' and '.join(sorted(versions[name]))}" for name in sorted(versions))
-    return "\n".join([*parts, f"## Versions\n\n{told}.\n"])
+    installed = ", ".join(
+        f"{name} {' and '.join(sorted(versions[name]))}" for name in sorted(versions)
+    )
+    return "\n".join([*parts, f"## Versions\n\n{installed}.\n"])
 
 
 def _length(minutes: float) -> str:
@@ -69,10 +71,10 @@ def _sums(records: list[Record], part: str) -> Counter[str]:
 
 def _details(records: list[Record]) -> str:
     """What the parts measured beside their findings."""
-    told = ["## Figures\n"]
+    lines = ["## Figures\n"]
     plans = _sums(records, "plans")
     statuses = ", ".join(f"{name} {count}" for name, count in plans.most_common())
-    told.append(
+    lines.append(
         f"* Plans by what came of them: {statuses or 'none yet'}. `unjudged` have forces on more "
         "survivors than the naive judge can try; `impossible` were refused as such."
     )
@@ -80,32 +82,32 @@ def _details(records: list[Record]) -> str:
     if late:
         for name, word in (("wall_overrun_s", "wall"), ("cpu_overrun_s", "computing")):
             p50, p99, worst = np.quantile([figures[name] for figures in late], [0.5, 0.99, 1.0])
-            told.append(
+            lines.append(
                 f"* Overrun of budgets from 0 to 10 s in {word} time, {len(late)} plans of up to "
                 f"2,000 UAVs: p50 {p50:.3f} s, p99 {p99:.3f} s, worst {worst:.3f} s."
             )
     unproved = _sums(records, "invariance")["unproved"]
     moved = sum(r.outcome.cases for r in records if r.part == "invariance")
-    told.append(
+    lines.append(
         f"* Of {moved} swarms written down otherwise, {unproved} ended before a proof in one of "
         "the forms; there only the bounds are compared with the plans."
     )
     forged = _sums(records, "forgeries")
-    told.append(
+    lines.append(
         f"* Changed certificates and plan files that passed: {forged['true_after_change']}, all "
         "still true ones"
     )
-    told[-1] += " but for the open findings." if _has_open(records, "forgeries") else "."
-    told.append(f"* Broken files refused with exit code 2: {_sums(records, 'files')['refused']};")
-    told[-1] += " the others still had a meaning."
-    told.append(
+    lines[-1] += " but for the open findings." if _has_open(records, "forgeries") else "."
+    lines.append(f"* Broken files refused with exit code 2: {_sums(records, 'files')['refused']};")
+    lines[-1] += " the others still had a meaning."
+    lines.append(
         f"* Changes of plans whose proof is forces on all survivors: {forged['of_forces']}."
     )
     kills = _sums(records, "kills")
-    told.append(
+    lines.append(
         f"* Kills: {kills['study_kills']} of studies, {kills['training_kills']} of pre-training."
     )
-    return "\n".join(told) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _has_open(records: list[Record], part: str) -> bool:

@@ -46,8 +46,8 @@ def digests(seed: int) -> str:
         except ImpossibleDemands as error:
             lines.append(f"{name} {error}")
             continue
-        told = plan_file(plan).model_dump(include={"status", "recovery_time_s", "certificate"})
-        text = repr(told).encode() + plan.targets.tobytes()
+        claims = plan_file(plan).model_dump(include={"status", "recovery_time_s", "certificate"})
+        text = repr(claims).encode() + plan.targets.tobytes()
         lines.append(f"{name} {hashlib.sha256(text).hexdigest()}")
     return "\n".join(lines)
 
@@ -55,18 +55,18 @@ def digests(seed: int) -> str:
 def same_bytes(seed: int, _: Path) -> Outcome:
     """Two processes, of one and of two threads, make the same plans."""
     program = f"from campaign.processes import digests; print(digests({seed}))"
-    told = {}
+    answers = {}
     for threads in ("1", "2"):
         environment = {**_environment(), **dict.fromkeys(_THREADS, threads)}
         words = [sys.executable, "-c", program]
         result = subprocess.run(words, env=environment, capture_output=True, text=True)
-        told[threads] = result.stdout if result.returncode == 0 else result.stderr[-300:]
-    rows = list(zip(told["1"].splitlines(), told["2"].splitlines(), strict=False))
+        answers[threads] = result.stdout if result.returncode == 0 else result.stderr[-300:]
+    rows = list(zip(answers["1"].splitlines(), answers["2"].splitlines(), strict=False))
     findings = [
         f"1 thread: {first}; 2 threads: {second}" for first, second in rows if first != second
     ]
-    if "Traceback" in "".join(told.values()) or not rows:
-        findings.append(f"a process failed: {told}")
+    if "Traceback" in "".join(answers.values()) or not rows:
+        findings.append(f"a process failed: {answers}")
     return Outcome(len(rows), tuple(findings))
 
 

@@ -67,7 +67,7 @@ def check_planner(
     for name, scenario in (scenarios or kinds_of_scenario()).items():
         before = scenario.positions.tobytes()
         twice = (_fresh(planner, parameters or {}) for _ in range(2))
-        first, second = (recover(scenario, one, seed=3) for one in twice)
+        first, second = (recover(scenario, fresh, seed=3) for fresh in twice)
         where = f"{first.planner} on {name!r}"
         assert scenario.positions.tobytes() == before, f"{where}: the scenario was changed"
         _check_run(first, where)

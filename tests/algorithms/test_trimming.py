@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.trimming import trim
 from reknit.exact.demands.contraction import contract
 from reknit.network.links import count_subnets
@@ -25,9 +25,9 @@ def test_trimmed_plan_is_connected_and_its_time_was_flown(seed: int) -> None:
     """The shorter plan is connected, and its planned time is the flown time of the longer one."""
     scenario = reknit.generate(uavs=60, destroyed=30, seed=seed, split=True)
     longer = contract(scenario, scenario.survivor_positions)
-    case = Case.of(scenario)
-    targets, time_s = trim(scenario, longer, case.time_s(longer))
+    scaled = ScaledScenario.of(scenario)
+    targets, time_s = trim(scenario, longer, scaled.time_s(longer))
     flown = reknit.recover(scenario, "contraction").flight.reconnected_at_s
     assert count_subnets(targets, 120.0) == 1
     assert time_s == pytest.approx(flown)
-    assert case.time_s(targets) == pytest.approx(time_s)
+    assert scaled.time_s(targets) == pytest.approx(time_s)

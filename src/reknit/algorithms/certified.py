@@ -11,7 +11,7 @@ from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.demands.fallbacks import fallback_targets
-from reknit.exact.demands.shaping import Shaper
+from reknit.exact.demands.shaping import DemandRepair
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.bounds import lower_bound, pulled_bound
 from reknit.exact.proof.certificates import case_certificate
@@ -90,8 +90,8 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
         if other is not None:
             starts.append(other)
         bound_s = max(state.bound_s, lower_bound(scenario, context).bound_s)
-        shaper = Shaper(scenario, problem, context.rng, lambda: context.is_over, bound_s)
-        targets = shaper.best(starts, max(effort, 1) // 4)
+        repair = DemandRepair(scenario, problem, context.rng, lambda: context.is_over, bound_s)
+        targets = repair.best(starts, max(effort, 1) // 4)
     status = Status.DEADLINE if context.is_over else None
     if targets is None or _is_faulty(scenario, targets):
         return _fallback(scenario, status, certificate, details)

@@ -221,10 +221,10 @@ class _Adam:
 
     def step(self, gradient: FloatArray, share: float) -> FloatArray:
         """How far to move against the gradient, in metres, at this share of the first step."""
-        one, two = _BETAS
+        mean_decay, square_decay = _BETAS
         self._steps += 1
-        self._mean = one * self._mean + (1.0 - one) * gradient
-        self._square = two * self._square + (1.0 - two) * gradient * gradient
-        mean = self._mean / (1.0 - one**self._steps)
-        spread = np.sqrt(self._square / (1.0 - two**self._steps)) + _EPS
+        self._mean = mean_decay * self._mean + (1.0 - mean_decay) * gradient
+        self._square = square_decay * self._square + (1.0 - square_decay) * gradient * gradient
+        mean = self._mean / (1.0 - mean_decay**self._steps)
+        spread = np.sqrt(self._square / (1.0 - square_decay**self._steps)) + _EPS
         return np.asarray(share * self._first_step_m * mean / spread)

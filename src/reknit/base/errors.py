@@ -114,9 +114,9 @@ class BrokenPlanner(ReknitError):
     def __init__(self, planner: str, package: str, reason: BaseException) -> None:
         self.planner = planner
         self.package = package
-        told = " ".join(str(reason).split()) or "no reason given"
+        words = " ".join(str(reason).split()) or "no reason given"
         super().__init__(
-            f"planner {planner!r} from {package} cannot be used: {type(reason).__name__}: {told}"
+            f"planner {planner!r} from {package} cannot be used: {type(reason).__name__}: {words}"
         )
 
 

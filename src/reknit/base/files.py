@@ -114,7 +114,7 @@ def plain_error(error: ValidationError) -> str:
 
 def first_fault(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
     """Where pydantic first found a fault, and which; misspelt fields before missing ones."""
-    first = min(error.errors(), key=lambda one: one["type"] == "missing")
+    first = min(error.errors(), key=lambda fault: fault["type"] == "missing")
     where = ".".join(str(part) for part in first["loc"]) or "the file"
     if first["type"] == "missing":
         return first["loc"], f"{where} is missing"

@@ -93,6 +93,6 @@ def measures_of(table: type[Any]) -> tuple[Measure, ...]:
 def _plain_type(annotation: Any) -> type:
     """The type of a value that is there: ``float`` of ``float | None``."""
     if isinstance(annotation, UnionType):
-        annotation = next(one for one in get_args(annotation) if one is not type(None))
+        annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
     plain: type = get_origin(annotation) or annotation
     return plain

@@ -46,19 +46,19 @@ class Leg:
         """The relative motion of pairs: linear until one of the two stops, then until the other
         does, then at rest; three pieces, some of no length.
         """
-        one, two = pairs[:, 0], pairs[:, 1]
-        stop_one = np.minimum(self.stop_s[one], self.duration_s)
-        stop_two = np.minimum(self.stop_s[two], self.duration_s)
+        left, right = pairs[:, 0], pairs[:, 1]
+        stop_left = np.minimum(self.stop_s[left], self.duration_s)
+        stop_right = np.minimum(self.stop_s[right], self.duration_s)
         low = np.zeros(len(pairs))
-        ends = np.minimum(stop_one, stop_two), np.maximum(stop_one, stop_two)
+        ends = np.minimum(stop_left, stop_right), np.maximum(stop_left, stop_right)
         for high in (*ends, np.full(len(pairs), self.duration_s)):
             if (high <= low).all() and low.any():
                 continue
-            here = self.start[one] + self.velocity[one] * np.minimum(low, stop_one)[:, None]
-            there = self.start[two] + self.velocity[two] * np.minimum(low, stop_two)[:, None]
-            v_one = np.where((stop_one > low)[:, None], self.velocity[one], 0.0)
-            v_two = np.where((stop_two > low)[:, None], self.velocity[two], 0.0)
-            yield PairPiece(low, high, here - there, v_one - v_two)
+            here = self.start[left] + self.velocity[left] * np.minimum(low, stop_left)[:, None]
+            there = self.start[right] + self.velocity[right] * np.minimum(low, stop_right)[:, None]
+            v_left = np.where((stop_left > low)[:, None], self.velocity[left], 0.0)
+            v_right = np.where((stop_right > low)[:, None], self.velocity[right], 0.0)
+            yield PairPiece(low, high, here - there, v_left - v_right)
             low = high
 
     @property

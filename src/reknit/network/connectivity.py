@@ -75,11 +75,11 @@ def _cut_between(
     be cut, unless it is the only one.
     """
     source = 2 * nodes
-    one, two = pairs[:, 0], pairs[:, 1]
+    left, right = pairs[:, 0], pairs[:, 1]
     inner = np.arange(nodes)
     start = np.asarray(sources)
-    tails = np.concatenate([inner, one + nodes, two + nodes, np.full(len(start), source)])
-    heads = np.concatenate([inner + nodes, two, one, start])
+    tails = np.concatenate([inner, left + nodes, right + nodes, np.full(len(start), source)])
+    heads = np.concatenate([inner + nodes, right, left, start])
     capacity = np.full(len(tails), order, dtype=np.int32)
     capacity[:nodes] = 1
     capacity[sink] = order

@@ -99,8 +99,8 @@ def _crowd_subnets(tree: cKDTree, positions: FloatArray, range_m: float) -> IntA
     reach_m = range_m * _SLACK
     distance, neighbour = tree.query(positions, k=near + 1, distance_upper_bound=reach_m)
     pairs = _rows_to_pairs(neighbour, nodes)
-    found = pairs[lengths(positions, pairs) <= range_m]
-    label = components(found, nodes)
+    linked = pairs[lengths(positions, pairs) <= range_m]
+    label = components(linked, nodes)
     saturated = distance[:, -1] <= reach_m
     open_labels = np.unique(label[saturated])
     if near == nodes - 1 or len(open_labels) < 2:
@@ -109,7 +109,7 @@ def _crowd_subnets(tree: cKDTree, positions: FloatArray, range_m: float) -> IntA
     largest = open_labels[np.argmax(sizes[open_labels])]
     search = np.flatnonzero(saturated & (label != largest))
     more = _links_of(tree, positions, search, range_m)
-    return components(np.concatenate([found, more]), nodes)
+    return components(np.concatenate([linked, more]), nodes)
 
 
 def count_subnets(positions: FloatArray, range_m: float) -> int:
@@ -177,12 +177,12 @@ def _ball_pairs(tree: cKDTree, positions: FloatArray, which: IntArray, range_m: 
 
 def _links_of(tree: cKDTree, positions: FloatArray, which: IntArray, range_m: float) -> IntArray:
     """All links with an end in `which`; blocks of links are reduced to a forest as they come."""
-    found = np.empty((0, 2), dtype=np.int64)
+    forest = np.empty((0, 2), dtype=np.int64)
     for block in _blocks(tree, positions, which, range_m):
         pairs = _ball_pairs(tree, positions, block, range_m)
         pairs = pairs[lengths(positions, pairs) <= range_m]
-        label = components(np.concatenate([found, pairs]), len(positions))
+        label = components(np.concatenate([forest, pairs]), len(positions))
         first = np.unique(label, return_index=True)[1]
-        found = np.stack([np.arange(len(positions)), first[label]], axis=1)
-        found = found[found[:, 0] != found[:, 1]]
-    return found
+        forest = np.stack([np.arange(len(positions)), first[label]], axis=1)
+        forest = forest[forest[:, 0] != forest[:, 1]]
+    return forest

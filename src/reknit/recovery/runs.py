@@ -97,10 +97,10 @@ def recover(
     """
     context = make_context(scenario, seed, budget_s, progress, cancel, None)
     name, built = resolve(planner, parameters)
-    made: Plan | None = None
+    target_plan: Plan | None = None
     guide: Plan | TimedController
     if isinstance(built, TargetPlanner):
-        guide = made = checked_plan(scenario, name, built, context, parameters)
+        guide = target_plan = checked_plan(scenario, name, built, context, parameters)
     else:
         started_s = time.perf_counter()
         controller = built.controller(scenario, context)
@@ -115,7 +115,9 @@ def recover(
         progress=progress,
         cancel=cancel,
     )
-    return Run(scenario, name, made, flight, measure(scenario, flight, made), guide.compute_s)
+    return Run(
+        scenario, name, target_plan, flight, measure(scenario, flight, target_plan), guide.compute_s
+    )
 
 
 class TimedController:

@@ -40,7 +40,7 @@ _NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Shaper:
+class DemandRepair:
     """Turns positions that nearly meet the demands into ones that do, and improves them."""
 
     scenario: Scenario
@@ -51,16 +51,16 @@ class Shaper:
 
     def best(self, starts: list[FloatArray], effort: int) -> FloatArray | None:
         """The quickest targets found from any of the given positions."""
-        found: list[tuple[float, FloatArray]] = []
+        plans: list[tuple[float, FloatArray]] = []
         for positions in starts:
-            if found and (self.is_over() or self._is_best(min(item[0] for item in found))):
+            if plans and (self.is_over() or self._is_best(min(item[0] for item in plans))):
                 break
             shaped = self._improve(positions, _NO_PAIRS) or self._improve_slowly(positions)
             if shaped is not None:
-                found.append(shaped)
-        if not found:
+                plans.append(shaped)
+        if not plans:
             return None
-        time_s, targets = min(found, key=lambda item: item[0])
+        time_s, targets = min(plans, key=lambda item: item[0])
         is_small = self.problem.count <= _LARGE
         if self.scenario.connectivity > 1 and is_small and not self._is_best(time_s):
             time_s, targets = self._swap(time_s, targets, effort)

@@ -102,10 +102,10 @@ class Problem:
                 pairs = pairs[chosen[pairs].any(axis=1)]
         else:
             balls: Any = self._kd_tree.query_ball_point(self.start[rows], reach_m)
-            one = np.repeat(rows, [len(ball) for ball in balls])
-            two = np.concatenate([np.asarray(ball, dtype=np.int64) for ball in balls])
-            pairs = np.stack([np.minimum(one, two), np.maximum(one, two)], axis=1)
-            pairs = np.unique(pairs[one != two], axis=0)
+            left = np.repeat(rows, [len(ball) for ball in balls])
+            right = np.concatenate([np.asarray(ball, dtype=np.int64) for ball in balls])
+            pairs = np.stack([np.minimum(left, right), np.maximum(left, right)], axis=1)
+            pairs = np.unique(pairs[left != right], axis=0)
         limit_m = self.range_m + (self.speeds[pairs[:, 0]] + self.speeds[pairs[:, 1]]) * time_s
         pairs = pairs[lengths(self.start, pairs) <= limit_m * (1.0 + CANDIDATE_HAIR)]
         return np.asarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])

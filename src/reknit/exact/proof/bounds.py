@@ -77,18 +77,20 @@ def emst_bound(scenario: Scenario) -> Certificate:
 
 
 def _lower_bound(scenario: Scenario, context: Context) -> Certificate:
-    found = [_connecting(scenario, Problem.of(scenario), None, context)]
+    certificates = [_connecting(scenario, Problem.of(scenario), None, context)]
     if context.is_over:
-        return found[0]
+        return certificates[0]
     pulled = pulled_bound(scenario, context)
     if pulled is not None:
-        found.append(pulled)
+        certificates.append(pulled)
     if scenario.connectivity > 1 and len(scenario.survivors) > 2:
         lost = _worst_loss(Problem.of(scenario))
-        found.append(_connecting(scenario, Problem.of(scenario).without(lost), lost, context))
+        certificates.append(
+            _connecting(scenario, Problem.of(scenario).without(lost), lost, context)
+        )
     if scenario.min_separation_m > 0.0:
-        found.append(_parting(scenario))
-    return max(found, key=lambda certificate: certificate.bound_s)
+        certificates.append(_parting(scenario))
+    return max(certificates, key=lambda certificate: certificate.bound_s)
 
 
 def pulled_bound(scenario: Scenario, context: Context) -> Certificate | None:
@@ -98,15 +100,15 @@ def pulled_bound(scenario: Scenario, context: Context) -> Certificate | None:
     memo = scenario._memo
     if "pulled_bound" not in memo:
         state = quick_state(scenario, context)
-        found = None
+        strongest = None
         if state.bound_s > 0.0 and not state.is_proved:
-            found = hole_certificate(state.problem, state.bound_s)
-            known_s = state.bound_s if found is None else found.bound_s
+            strongest = hole_certificate(state.problem, state.bound_s)
+            known_s = state.bound_s if strongest is None else strongest.bound_s
             pulled = pull_certificate(state.problem, known_s, lambda: context.is_over)
-            found = found if pulled is None else pulled
+            strongest = strongest if pulled is None else pulled
         if context.is_over:
-            return found
-        memo["pulled_bound"] = found
+            return strongest
+        memo["pulled_bound"] = strongest
     best: Certificate | None = memo["pulled_bound"]
     return best
 

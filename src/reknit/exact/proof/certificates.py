@@ -140,14 +140,14 @@ def provable_time_s(problem: Problem, clash: Clash) -> float:
         Seconds; 0 where the vectors prove nothing, the largest float where they prove that the
         links never hold together.
     """
-    one, two = clash.links[:, 0], clash.links[:, 1]
+    left, right = clash.links[:, 0], clash.links[:, 1]
     top = float(np.abs(clash.forces).max(initial=0.0))
     if not (np.isfinite(top) and top > 0.0):
         return 0.0
     forces = clash.forces / top
     size = np.sqrt((forces * forces).sum(axis=1))
     rounding = (len(size) + 64) * _EPSILON
-    delta = problem.start[one] - problem.start[two]
+    delta = problem.start[left] - problem.start[right]
     scale = float((size * (lengths(problem.start, clash.links) + problem.range_m)).sum())
     pull = float((forces * delta).sum()) - problem.range_m * float(size.sum()) - rounding * scale
     nodes, index = np.unique(clash.links, return_inverse=True)

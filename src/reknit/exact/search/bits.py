@@ -65,12 +65,12 @@ def tree_sides(ends: IntArray, count: int) -> BoolArray:
 
 def members(bits: int) -> list[int]:
     """The numbers in a set, ascending."""
-    found = []
+    numbers = []
     while bits:
         low = bits & -bits
-        found.append(low.bit_length() - 1)
+        numbers.append(low.bit_length() - 1)
         bits ^= low
-    return found
+    return numbers
 
 
 def lowest(bits: int) -> int:

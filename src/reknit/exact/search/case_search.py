@@ -202,7 +202,7 @@ class CaseSearch:
         for node in reversed(order[1:]):
             below[parent[node]] |= below[node]
             reach[parent[node]] |= reach[node]
-        found = []
+        bridges = []
         for node in order[1:]:
             above = 1 << parent[node]
             if reach[node] & ~below[node] != above:
@@ -213,8 +213,8 @@ class CaseSearch:
             link = between[above | inner]
             if link >= 0 and not (used | self._free) >> link & 1:
                 cut = self._cut_end(below[node], barred | 1 << link)
-                found.append((link, cut))
-        return found, None
+                bridges.append((link, cut))
+        return bridges, None
 
     def _relax(self, used: int, barred: int) -> int | Outcome:
         """The cone program on the links in use ends the case, or names the link to branch on."""
@@ -275,9 +275,9 @@ class CaseSearch:
         ends = self.pairs if held_piece is None else held_piece[self.pairs]
         joined = ends[links].tolist()
         for a, b in joined:
-            one, two = find(a), find(b)
-            if one != two:
-                root[max(one, two)] = min(one, two)
+            root_a, root_b = find(a), find(b)
+            if root_a != root_b:
+                root[max(root_a, root_b)] = min(root_a, root_b)
         pieces: dict[int, list[int]] = {}
         for link, (a, _) in zip(links, joined, strict=True):
             pieces.setdefault(find(a), []).append(link)

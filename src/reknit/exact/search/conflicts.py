@@ -28,8 +28,8 @@ def clashing_pairs(problem: Problem, pairs: IntArray, time_s: float) -> tuple[In
     starts = np.flatnonzero(np.diff(ends, prepend=-1))
     degree = np.diff(np.append(starts, len(ends)))
     first, second = _pairs_within(starts, degree)
-    hub, one, two = ends[first], far[first], far[second]
-    clash = ~_balls_meet(problem, hub, one, two, time_s * (1.0 + _MARGIN))
+    hub, left, right = ends[first], far[first], far[second]
+    clash = ~_balls_meet(problem, hub, left, right, time_s * (1.0 + _MARGIN))
     return link[first[clash]], link[second[clash]]
 
 
@@ -45,18 +45,18 @@ def _pairs_within(starts: IntArray, degree: IntArray) -> tuple[IntArray, IntArra
 
 
 def _balls_meet(
-    problem: Problem, hub: IntArray, one: IntArray, two: IntArray, time_s: float
+    problem: Problem, hub: IntArray, left: IntArray, right: IntArray, time_s: float
 ) -> BoolArray:
     """Whether three balls have a common point, given that each end's ball meets the hub's."""
     start, speeds = problem.start, problem.speeds
     radius = (
         speeds[hub] * time_s,
-        problem.range_m + speeds[one] * time_s,
-        problem.range_m + speeds[two] * time_s,
+        problem.range_m + speeds[left] * time_s,
+        problem.range_m + speeds[right] * time_s,
     )
-    a, b = start[one] - start[hub], start[two] - start[hub]
+    a, b = start[left] - start[hub], start[right] - start[hub]
     length_a, length_b = _norm(a), _norm(b)
-    # The plane of the centres: the hub at the origin, `one` on the first axis.
+    # The plane of the centres: the hub at the origin, `left` on the first axis.
     safe = np.where(length_a > 0.0, length_a, 1.0)
     along = (a * b).sum(axis=1) / safe
     across = np.sqrt(np.maximum(0.0, length_b**2 - along**2))

@@ -102,11 +102,11 @@ class Neighbourhoods:
             reached[held[touched]] = True
 
     def _tree(
-        self, tree: TreeSolution, kept: IntArray, pairs: IntArray, found: Faster, limit_s: float
+        self, tree: TreeSolution, kept: IntArray, pairs: IntArray, faster: Faster, limit_s: float
     ) -> TreeSolution | None:
         """The kept links and those that hold at the positions found."""
         links = np.unique(np.concatenate([tree.links, pairs]), axis=0)
-        length_m = lengths(found.positions, links)
+        length_m = lengths(faster.positions, links)
         count = self.cones.problem.count
         key = links[:, 0] * count + links[:, 1]
         length_m[np.isin(key, kept[:, 0] * count + kept[:, 1])] = -1.0

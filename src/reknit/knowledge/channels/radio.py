@@ -149,9 +149,9 @@ class RadioSession:
             here = world.reported[[uav]]
             mind.belief.hear(mind.members, here, mind.members, world.time_s)
         neighbours: dict[int, list[int]] = {uav: [uav] for uav in single}
-        for one, two in pairs.tolist():
-            neighbours[one].append(two)
-            neighbours[two].append(one)
+        for left, right in pairs.tolist():
+            neighbours[left].append(right)
+            neighbours[right].append(left)
         for _ in range(self._hops or 1):
             before: dict[int, Belief] = {uav: mind.belief for uav, mind in single.items()}
             for uav, near in neighbours.items():

@@ -137,8 +137,10 @@ class _HedgePilot:
         """``q (1 - q)^k exp(-lack / decay)``, k the silent neighbours of a place nearer to us."""
         policy = self._policy
         pairs = cKDTree(places).query_pairs(self._briefing.range_m, output_type="ndarray")
-        one, two = pairs[:, 0], pairs[:, 1]
-        behind = np.concatenate([two[lack_m[one] < lack_m[two]], one[lack_m[two] < lack_m[one]]])
+        left, right = pairs[:, 0], pairs[:, 1]
+        behind = np.concatenate(
+            [right[lack_m[left] < lack_m[right]], left[lack_m[right] < lack_m[left]]]
+        )
         in_front = np.bincount(behind, minlength=len(places))
         chance = policy.alive * (1.0 - policy.alive) ** in_front
         return np.asarray(chance * np.exp(-(lack_m - lack_m.min()) / policy.decay_m))

@@ -123,10 +123,10 @@ class Candidates:
         links: dict[int, tuple[int, int]] = {}
         if len(special):
             tree = cKDTree(swarm.start[present])
-            for one, two in links_of(rule, tree, present, special):
-                key = np.minimum(one, two) * count + np.maximum(one, two)
+            for left, right in links_of(rule, tree, present, special):
+                key = np.minimum(left, right) * count + np.maximum(left, right)
                 is_asked = np.isin(key, asked)
-                label = merge(label, one[~is_asked], two[~is_asked])
+                label = merge(label, left[~is_asked], right[~is_asked])
                 for name in np.unique(key[is_asked]).tolist():
                     links[name] = (name // count, name % count)
         names, label = np.unique(label[present], return_inverse=True)

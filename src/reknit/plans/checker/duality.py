@@ -77,14 +77,14 @@ class Clashes:
         """In float64, all at once. Forces are scaled by powers of two, which is exact, so that
         the largest component of a clash lies between 1/2 and 1.
         """
-        swarm, owner, one, two = self._swarm, self._owner, self._pairs[:, 0], self._pairs[:, 1]
+        swarm, owner, left, right = self._swarm, self._owner, self._pairs[:, 0], self._pairs[:, 1]
         count = len(self.links)
         forces = np.concatenate(self._forces)
         top = np.zeros(count)
         np.maximum.at(top, owner, np.abs(forces).max(axis=1))
         forces = np.ldexp(forces, -np.frexp(top)[1][owner][:, None])
         size = _norm(forces)
-        delta = swarm.start[one] - swarm.start[two]
+        delta = swarm.start[left] - swarm.start[right]
         # A sum of n terms, each with a few roundings, is off by at most n + 16 times 2^-53.
         links = np.bincount(owner, minlength=count)
         error = (links + 32.0) * _EPSILON

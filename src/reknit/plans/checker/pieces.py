@@ -47,20 +47,20 @@ class LinkRule:
     time_s: float = 0.0
     hair: float = 0.0
 
-    def distance_m(self, one: IntArray, two: IntArray) -> FloatArray:
+    def distance_m(self, left: IntArray, right: IntArray) -> FloatArray:
         """``sqrt(dx*dx + dy*dy [+ dz*dz])`` of pairs, in float64."""
-        a, b = self.points[one], self.points[two]
+        a, b = self.points[left], self.points[right]
         square = (a[:, 0] - b[:, 0]) * (a[:, 0] - b[:, 0])
         for axis in range(1, a.shape[1]):
             square = square + (a[:, axis] - b[:, axis]) * (a[:, axis] - b[:, axis])
         return np.asarray(np.sqrt(square))
 
-    def holds(self, one: IntArray, two: IntArray) -> BoolArray:
+    def holds(self, left: IntArray, right: IntArray) -> BoolArray:
         """Which of the pairs are linked."""
         if self.speeds is None:
-            return np.asarray(self.distance_m(one, two) <= self.range_m)
-        limit_m = self.range_m + (self.speeds[one] + self.speeds[two]) * self.time_s
-        return np.asarray(self.distance_m(one, two) <= limit_m * (1.0 + self.hair))
+            return np.asarray(self.distance_m(left, right) <= self.range_m)
+        limit_m = self.range_m + (self.speeds[left] + self.speeds[right]) * self.time_s
+        return np.asarray(self.distance_m(left, right) <= limit_m * (1.0 + self.hair))
 
     def reach_m(self, rows: IntArray) -> FloatArray:
         """No link of these points is longer than this."""
@@ -81,22 +81,22 @@ def links_of(
     parts = np.flatnonzero(np.diff(np.cumsum(sizes) // _PAIRS_AT_ONCE)) + 1
     for part in np.split(np.arange(len(rows)), parts):
         balls = tree.query_ball_point(rule.points[rows[part]], reach_m[part])
-        one = np.repeat(rows[part], [len(ball) for ball in balls])
-        two = names[np.concatenate([np.asarray(ball, dtype=np.int64) for ball in balls])]
-        keep = one != two
-        one, two = one[keep], two[keep]
-        keep = rule.holds(one, two)
-        blocks.append((one[keep], two[keep]))
+        left = np.repeat(rows[part], [len(ball) for ball in balls])
+        right = names[np.concatenate([np.asarray(ball, dtype=np.int64) for ball in balls])]
+        keep = left != right
+        left, right = left[keep], right[keep]
+        keep = rule.holds(left, right)
+        blocks.append((left[keep], right[keep]))
     return blocks
 
 
-def merge(label: IntArray, one: IntArray, two: IntArray) -> IntArray:
+def merge(label: IntArray, left: IntArray, right: IntArray) -> IntArray:
     """The labels when these links are added, numbered from 0."""
     names, label = np.unique(label, return_inverse=True)
     label = label.reshape(-1)
     count = len(names)
-    ends = (label[one], label[two])
-    graph = coo_array((np.ones(len(one), dtype=np.int8), ends), shape=(count, count))
+    ends = (label[left], label[right])
+    graph = coo_array((np.ones(len(left), dtype=np.int8), ends), shape=(count, count))
     return np.asarray(connected_components(graph, directed=False)[1].astype(np.int64)[label])
 
 
@@ -154,10 +154,10 @@ def _pieces(rule: LinkRule) -> IntArray:
     everyone = np.arange(count)
     near = min(_NEAREST, count - 1)
     distance_m, neighbour = cKDTree(local.points).query(local.points, k=near + 1)
-    one = np.concatenate([everyone, np.repeat(everyone, near + 1)])
-    two = np.concatenate([first, neighbour.ravel()])
-    keep = local.holds(one, two)
-    label = merge(everyone, one[keep], two[keep])
+    left = np.concatenate([everyone, np.repeat(everyone, near + 1)])
+    right = np.concatenate([first, neighbour.ravel()])
+    keep = local.holds(left, right)
+    label = merge(everyone, left[keep], right[keep])
     is_open = distance_m[:, -1] <= local.reach_m(everyone)
     if near == count - 1:
         is_open[:] = False
@@ -199,8 +199,8 @@ def _joined(rule: LinkRule, label: IntArray, is_open: BoolArray) -> IntArray:
         sample = others[:: max(1, len(others) // _SAMPLED)]
         balls = tree.query_ball_point(rule.points[sample], rule.reach_m(sample), return_length=True)
         if float(balls.mean()) * len(others) < _FEW_PAIRS:
-            for one, two in links_of(rule, tree, rows, others):
-                label = merge(label, one, two)
+            for left, right in links_of(rule, tree, rows, others):
+                label = merge(label, left, right)
             return label
     while True:
         rows = np.flatnonzero(is_open)
@@ -212,15 +212,15 @@ def _joined(rule: LinkRule, label: IntArray, is_open: BoolArray) -> IntArray:
         tree = cKDTree(rule.points[largest])
         distance_m, index = tree.query(rule.points[others])
         within = distance_m <= rule.reach_m(others)
-        one, two = others[within], largest[index[within]]
-        keep = rule.holds(one, two)
-        if not keep.any() and len(one):
+        left, right = others[within], largest[index[within]]
+        keep = rule.holds(left, right)
+        if not keep.any() and len(left):
             # The nearest is not linked, but with different speeds another may be.
-            blocks = links_of(rule, tree, largest, one)
-            one = np.concatenate([block[0] for block in blocks])
-            two = np.concatenate([block[1] for block in blocks])
-            keep = np.ones(len(one), dtype=bool)
+            blocks = links_of(rule, tree, largest, left)
+            left = np.concatenate([block[0] for block in blocks])
+            right = np.concatenate([block[1] for block in blocks])
+            keep = np.ones(len(left), dtype=bool)
         if keep.any():
-            label = merge(label, one[keep], two[keep])
+            label = merge(label, left[keep], right[keep])
         else:
             is_open[largest] = False

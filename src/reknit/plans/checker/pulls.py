@@ -94,10 +94,10 @@ def _directions(dim: int) -> tuple[FloatArray, float]:
         return np.stack([np.cos(angle), np.sin(angle)], axis=1), math.cos(math.pi / _DIRECTIONS)
     edge = np.linspace(-1.0, 1.0, _STEPS + 1)
     a, b = (grid.ravel() for grid in np.meshgrid(edge, edge))
-    one = np.ones_like(a)
+    ones = np.ones_like(a)
     faces = []
     for sign in (-1.0, 1.0):
-        faces += [(sign * one, a, b), (a, sign * one, b), (a, b, sign * one)]
+        faces += [(sign * ones, a, b), (a, sign * ones, b), (a, b, sign * ones)]
     vectors = np.concatenate([np.stack(face, axis=1) for face in faces])
     # The nearest point of a face's grid is at most half a step away along both of its edges.
     sine = math.sqrt(2.0) / _STEPS

@@ -78,8 +78,8 @@ class Survivors:
 
     def check_links(self, links: IntArray) -> None:
         """Refuse rows that are no pairs ``i < j`` of survivors, or that use the supposed loss."""
-        one, two = links[:, 0], links[:, 1]
-        wrong = (one < 0) | (one >= two) | (two >= self.count)
+        left, right = links[:, 0], links[:, 1]
+        wrong = (left < 0) | (left >= right) | (right >= self.count)
         if wrong.any():
             pair = tuple(links[np.flatnonzero(wrong)[0]].tolist())
             raise InvalidProof(f"the certificate names the link {pair}, which cannot be")

@@ -71,8 +71,8 @@ def neighbour_lists(points: FloatArray, limit_m: float) -> list[list[int]]:
     """For every point the points it is linked with."""
     lists: list[list[int]] = [[] for _ in points]
     everyone = np.arange(len(points))
-    for one, two in links_of(LinkRule(points, limit_m), cKDTree(points), everyone, everyone):
-        for i, j in zip(one.tolist(), two.tolist(), strict=True):
+    for left, right in links_of(LinkRule(points, limit_m), cKDTree(points), everyone, everyone):
+        for i, j in zip(left.tolist(), right.tolist(), strict=True):
             lists[i].append(j)
     return lists
 

@@ -56,8 +56,10 @@ class Findings:
             if difference.count > 1:
                 both = shared(self.rows, "charged_time_s", other, labels[0])
                 slower = sum(mine > theirs for mine, theirs in both) / len(both)
-                told = f"{difference.mean:+.2f} ± {difference.half_width:.2f}"
-                lines.append((other, labels[0], str(difference.count), told, f"{slower:.0%}"))
+                mean_difference = f"{difference.mean:+.2f} ± {difference.half_width:.2f}"
+                lines.append(
+                    (other, labels[0], str(difference.count), mean_difference, f"{slower:.0%}")
+                )
         return lines
 
     def commands(self) -> str:
@@ -84,11 +86,11 @@ class Findings:
 
     def made_with(self) -> list[str]:
         """Machines and versions, one line for each combination that took part."""
-        told = (
+        lines = (
             f"{session.machine}; {session.workers}; {session.versions}."
             for session in self.sessions
         )
-        return list(dict.fromkeys(told))
+        return list(dict.fromkeys(lines))
 
     def differences(self) -> str:
         """Why the paper's figures are others, with numbers from the runs."""

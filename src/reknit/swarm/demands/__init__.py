@@ -53,8 +53,8 @@ def demand_fields() -> dict[str, Field[Any]]:
 
 def rule(name: str) -> Rule:
     """How the field of this name is explained, written and checked."""
-    found: Rule = demand_fields()[name].metadata["rule"]
-    return found
+    declared: Rule = demand_fields()[name].metadata["rule"]
+    return declared
 
 
 def unmet_demands(scenario: Scenario, targets: FloatArray) -> list[str]:

@@ -10,8 +10,8 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.baseline import Flown, flown_time_s
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import LossRule
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.gcn.planner import Gcn
 from reknit.algorithms.registry import build, resolved
 from reknit.base.context import Context
@@ -38,18 +38,18 @@ def test_flown_times_stand_in_for_planned_ones() -> None:
     """The plan that takes longer connects earlier; loss and connectivity stay what they were,
     and an output that is not faster than the best before is not timed.
     """
-    case = Case.of(PAIR)
+    scaled = ScaledScenario.of(PAIR)
     rule = LossRule("count", 1000.0)
     apart = PAIR.survivor_positions
-    outputs = torch.stack([case.scale.to_unit(one) for one in (ONE_COMES, MEET, apart)])
-    planned = rule(outputs, case)
+    outputs = torch.stack([scaled.scale.to_unit(one) for one in (ONE_COMES, MEET, apart)])
+    planned = rule(outputs, scaled)
     np.testing.assert_allclose(planned.times_s, [12.0, 13.0, 0.0], atol=1e-4)
     flown = Flown(rule)
-    first = flown(outputs, case, [0, 1, 2])
+    first = flown(outputs, scaled, [0, 1, 2])
     np.testing.assert_allclose(first.times_s, [12.0, 6.0, 0.0], atol=1e-4)
     assert first.connected.tolist() == [True, True, False]
     assert torch.equal(first.loss, planned.loss)
-    assert flown(outputs[:1], case, [0]).times_s.tolist() == [np.inf]
+    assert flown(outputs[:1], scaled, [0]).times_s.tolist() == [np.inf]
 
 
 def test_keeping_the_fastest_flight_connects_earlier() -> None:
@@ -104,7 +104,7 @@ def test_the_paper_presets_run(name: str) -> None:
 def test_inputs_in_metres_are_the_positions() -> None:
     """To float32's precision, survivors first."""
     scenario = reknit.generate(20, 10, seed=3, split=True)
-    features = Gcn(inputs="metres").features(Case.of(scenario)).numpy()
+    features = Gcn(inputs="metres").features(ScaledScenario.of(scenario)).numpy()
     np.testing.assert_allclose(features[:10], scenario.survivor_positions, rtol=1e-4, atol=1e-2)
     np.testing.assert_allclose(features[10:], scenario.destroyed_positions, rtol=1e-4, atol=1e-2)
 

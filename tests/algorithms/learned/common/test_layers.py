@@ -100,10 +100,10 @@ def test_dropout_keeps_the_mean_and_its_generator() -> None:
 def test_first_weights_come_from_the_generator_alone() -> None:
     """Glorot limits, zero biases, gains of one; building draws nothing from torch's own."""
     before = torch.random.get_rng_state()
-    network = without_values(lambda: nn.Sequential(nn.Linear(30, 70), nn.LayerNorm(70)))
-    fill(network, torch.Generator().manual_seed(0))
+    net = without_values(lambda: nn.Sequential(nn.Linear(30, 70), nn.LayerNorm(70)))
+    fill(net, torch.Generator().manual_seed(0))
     assert torch.equal(before, torch.random.get_rng_state())
-    weights = {name: one.detach() for name, one in network.named_parameters()}
+    weights = {name: one.detach() for name, one in net.named_parameters()}
     limit = np.sqrt(6.0 / 100.0)
     assert 0.95 * limit < float(weights["0.weight"].abs().max()) <= limit
     assert weights["0.bias"].eq(0).all()

@@ -7,20 +7,20 @@ import pytest
 import torch
 
 import reknit
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import LossRule, judge
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.objective import largest
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.network.emst import emst
 from tests.algorithms.learned.ml_dagl.literal import subnets_by_spectrum
 
 
-def _batch(seed: int = 1, spread: float = 0.1) -> tuple[Case, torch.Tensor]:
+def _batch(seed: int = 1, spread: float = 0.1) -> tuple[ScaledScenario, torch.Tensor]:
     scenario = reknit.generate(uavs=30, destroyed=15, seed=seed, split=True)
-    case = Case.of(scenario)
-    noise = torch.randn(3, *case.start.shape, generator=torch.Generator().manual_seed(seed))
+    scaled = ScaledScenario.of(scenario)
+    noise = torch.randn(3, *scaled.start.shape, generator=torch.Generator().manual_seed(seed))
     pull = torch.tensor([1.0, 0.8, 0.3])[:, None, None]
-    return case, case.start * pull + spread * noise
+    return scaled, scaled.start * pull + spread * noise
 
 
 def _prim_lengths(points: np.ndarray) -> list[float]:
@@ -38,9 +38,9 @@ def _prim_lengths(points: np.ndarray) -> list[float]:
 @pytest.mark.parametrize("seed", range(4))
 def test_count_loss_is_the_papers(seed: int) -> None:
     """L^k is the largest displacement plus lambda (N_s - 1), N_s by zero eigenvalues."""
-    case, output = _batch(seed)
-    judged = judge(output, case, LossRule("count", weight=1000.0))
-    start = case.scenario.survivor_positions
+    scaled, output = _batch(seed)
+    judged = judge(output, scaled, LossRule("count", weight=1000.0))
+    start = scaled.scenario.survivor_positions
     for row, targets in enumerate(judged.targets):
         farthest = max(np.linalg.norm(a - b) for a, b in zip(targets, start, strict=True))
         pieces = subnets_by_spectrum(targets, 120.0)
@@ -52,9 +52,9 @@ def test_count_loss_is_the_papers(seed: int) -> None:
 @pytest.mark.parametrize("margin", [0.0, 0.1])
 def test_excess_loss_sums_over_the_tree(margin: float) -> None:
     """The relaxed term is lambda times the sum of max(0, |e| - (1 - margin) d_tr)."""
-    case, output = _batch(2)
-    judged = judge(output, case, LossRule("excess", weight=2.5, margin=margin))
-    start = case.scenario.survivor_positions
+    scaled, output = _batch(2)
+    judged = judge(output, scaled, LossRule("excess", weight=2.5, margin=margin))
+    start = scaled.scenario.survivor_positions
     for row, targets in enumerate(judged.targets):
         farthest = max(np.linalg.norm(a - b) for a, b in zip(targets, start, strict=True))
         reach = 120.0 * (1.0 - margin)
@@ -65,42 +65,42 @@ def test_excess_loss_sums_over_the_tree(margin: float) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_excess_and_count_vanish_together(seed: int) -> None:
     """The excess is zero exactly for connected outputs."""
-    case, output = _batch(seed, spread=0.02)
-    count = judge(output, case, LossRule("count", weight=1e6))
-    excess = judge(output, case, LossRule("excess", weight=1e6))
-    plain = judge(output, case, LossRule("excess", weight=1e-9))
+    scaled, output = _batch(seed, spread=0.02)
+    count = judge(output, scaled, LossRule("count", weight=1e6))
+    excess = judge(output, scaled, LossRule("excess", weight=1e6))
+    plain = judge(output, scaled, LossRule("excess", weight=1e-9))
     no_excess = (excess.loss - plain.loss).detach().numpy() < 1e-3
     np.testing.assert_array_equal(no_excess, count.connected)
 
 
 def test_only_the_excess_has_a_gradient() -> None:
     """Where displacements count for nothing, the count gives no direction and the excess does."""
-    case, output = _batch(1)
+    scaled, output = _batch(1)
     for disconnection, moves in (("count", False), ("excess", True)):
         leaf = output.clone().requires_grad_()
-        loss = judge(leaf, case, LossRule(disconnection, weight=1e9)).loss.sum()
+        loss = judge(leaf, scaled, LossRule(disconnection, weight=1e9)).loss.sum()
         (gradient,) = torch.autograd.grad(loss, leaf)
         assert (gradient.abs().max() > 1e6) == moves
 
 
 def test_gradient_matches_finite_differences() -> None:
     """The gradient of the relaxed loss is that of the function, tree included."""
-    case, output = _batch(3)
+    scaled, output = _batch(3)
     rule = LossRule("excess", weight=1.0, power=8.0)
     leaf = output.clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(judge(leaf, case, rule).loss.sum(), leaf)
+    (gradient,) = torch.autograd.grad(judge(leaf, scaled, rule).loss.sum(), leaf)
     direction = torch.randn(output.shape, generator=torch.Generator().manual_seed(9))
     step = 1e-3
-    ahead = judge(output + step * direction, case, rule).loss.double().sum()
-    behind = judge(output - step * direction, case, rule).loss.double().sum()
+    ahead = judge(output + step * direction, scaled, rule).loss.double().sum()
+    behind = judge(output - step * direction, scaled, rule).loss.double().sum()
     expected = float((gradient * direction).sum())
     assert float(ahead - behind) / (2 * step) == pytest.approx(expected, rel=0.02)
 
 
-def _automatic(output: torch.Tensor, case: Case, rule: LossRule) -> torch.Tensor:
+def _automatic(output: torch.Tensor, scaled: ScaledScenario, rule: LossRule) -> torch.Tensor:
     """The loss left to automatic differentiation, in float64."""
-    scenario = case.scenario
-    targets = output * case.scale.size_m + torch.tensor(case.scale.centre)
+    scenario = scaled.scenario
+    targets = output * scaled.scale.size_m + torch.tensor(scaled.scale.centre)
     speeds = torch.tensor(scenario.max_speed_mps[scenario.survivors])
     start = torch.tensor(scenario.survivor_positions)
     moved = (targets - start).norm(dim=2) * (speeds.max() / speeds)
@@ -121,10 +121,10 @@ def test_value_and_gradient_are_those_of_automatic_differentiation(
     power: float | None, margin: float
 ) -> None:
     """The written-out gradient of displacements and excess is the one torch finds."""
-    case, output = _batch(4)
+    scaled, output = _batch(4)
     rule = LossRule("excess", weight=1.7, power=power, margin=margin)
     leaf = output.double().requires_grad_()
-    found, expected = judge(leaf, case, rule).loss, _automatic(leaf, case, rule)
+    found, expected = judge(leaf, scaled, rule).loss, _automatic(leaf, scaled, rule)
     torch.testing.assert_close(found, expected)
     scale = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     (own,) = torch.autograd.grad((found * scale).sum(), leaf)
@@ -135,9 +135,9 @@ def test_value_and_gradient_are_those_of_automatic_differentiation(
 @pytest.mark.parametrize("power", [None, 1.0, 10.0])
 def test_a_swarm_that_stays_has_a_finite_gradient(power: float | None) -> None:
     """Where nobody moves the displacements give no direction, and no number that is none."""
-    case, _ = _batch(1)
-    leaf = case.start[None].double().requires_grad_()
-    judged = judge(leaf, case, LossRule("count", weight=1.0, power=power))
+    scaled, _ = _batch(1)
+    leaf = scaled.start[None].double().requires_grad_()
+    judged = judge(leaf, scaled, LossRule("count", weight=1.0, power=power))
     (gradient,) = torch.autograd.grad(judged.loss.sum(), leaf)
     assert torch.isfinite(gradient).all()
 
@@ -164,9 +164,9 @@ def test_slow_uavs_count_for_more() -> None:
     """With different speeds the time of the slowest flight decides, not the longest way."""
     points = [[0.0, 0.0], [100.0, 0.0], [300.0, 0.0]]
     scenario = reknit.Scenario(points, max_speed_mps=[10.0, 10.0, 2.0])
-    case = Case.of(scenario)
+    scaled = ScaledScenario.of(scenario)
     moved = np.array([[60.0, 0.0], [100.0, 0.0], [280.0, 0.0]])
-    judged = judge(case.scale.to_unit(moved)[None], case, LossRule("count", weight=1.0))
+    judged = judge(scaled.scale.to_unit(moved)[None], scaled, LossRule("count", weight=1.0))
     assert judged.times_s[0] == pytest.approx(10.0, rel=1e-5)
     assert float(judged.loss[0]) == pytest.approx(100.0 + 1.0, rel=1e-4)
 
@@ -174,9 +174,9 @@ def test_slow_uavs_count_for_more() -> None:
 def test_anchors_stay_and_get_no_gradient() -> None:
     """An anchor's target is its position, whatever the network says."""
     points = [[0.0, 0.0], [100.0, 0.0], [300.0, 0.0]]
-    case = Case.of(reknit.Scenario(points, anchors=[2]))
-    leaf = (case.start * 0.5)[None].requires_grad_()
-    judged = judge(leaf, case, LossRule("excess", weight=1.0))
+    scaled = ScaledScenario.of(reknit.Scenario(points, anchors=[2]))
+    leaf = (scaled.start * 0.5)[None].requires_grad_()
+    judged = judge(leaf, scaled, LossRule("excess", weight=1.0))
     (gradient,) = torch.autograd.grad(judged.loss.sum(), leaf)
     np.testing.assert_array_equal(judged.targets[0, 2], points[2])
     assert not gradient[0, 2].any()

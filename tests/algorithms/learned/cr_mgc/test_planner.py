@@ -13,13 +13,13 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.layers import as_tensor
-from reknit.algorithms.learned.cr_mgc.network import (
+from reknit.algorithms.learned.cr_mgc.net import (
     SHIPPED,
     enlarged_distance_m,
     enlarged_kernel,
-    load_network,
-    random_network,
-    run_network,
+    load_net,
+    random_net,
+    run_net,
 )
 from reknit.algorithms.learned.cr_mgc.planner import CrMgc
 from reknit.base.errors import InvalidParameter, InvalidWeights
@@ -59,12 +59,12 @@ def test_the_largest_distance_is_one_of_the_hulls(dim: int) -> None:
 
 def test_flat_swarms_are_swarms_in_space() -> None:
     """A flat swarm gets what the same swarm at height zero gets in its first two coordinates."""
-    network = random_network(seed=0, layers=3, hidden=16)
+    net = random_net(seed=0, layers=3, hidden=16)
     flat = torch.from_numpy((ROW / 600.0).astype(np.float32))
     kernel = as_tensor(enlarged_kernel(ROW, 0.25))
     raised = torch.cat([flat, torch.zeros(4, 1)], dim=1)
-    output = run_network(network, raised, kernel)
-    assert torch.equal(run_network(network, flat, kernel), output[:, :2])
+    output = run_net(net, raised, kernel)
+    assert torch.equal(run_net(net, flat, kernel), output[:, :2])
 
 
 def test_the_shipped_weights_are_whole() -> None:
@@ -73,8 +73,8 @@ def test_the_shipped_weights_are_whole() -> None:
     assert hashlib.sha256(SHIPPED.read_bytes()).hexdigest() == manifest["sha256"]
     assert manifest["planner"] == "cr-mgc"
     assert SHIPPED.stat().st_size < 4 * 2**20
-    network = load_network(SHIPPED)
-    assert sum(one.numel() for one in network.parameters()) == manifest["parameters"]
+    net = load_net(SHIPPED)
+    assert sum(one.numel() for one in net.parameters()) == manifest["parameters"]
 
 
 @pytest.mark.parametrize("survivors", [6, 25, 60])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from reknit.algorithms.learned.cr_mgc.network import load_network
+from reknit.algorithms.learned.cr_mgc.net import load_net
 from reknit.algorithms.learned.cr_mgc.pretrain import MetaRecipe, pretrain
 from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName
 
@@ -62,7 +62,7 @@ def test_the_manifest_tells_how(tmp_path: Path) -> None:
     assert [point[0] for point in manifest["loss_curve"]] == [1, 2, 3, 4, 5, 6]
     assert "torch" in manifest["versions"]
     assert told == pytest.approx(np.arange(1, 7) / 6)
-    weights = load_network(path, layers=3, hidden=8).state_dict()
+    weights = load_net(path, layers=3, hidden=8).state_dict()
     assert all(torch.isfinite(one).all() for one in weights.values())
 
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import reknit
-from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.demd.loss import Balanced
-from reknit.algorithms.learned.demd.network import DemdNetwork, embedding_kernel, hop_kernels
+from reknit.algorithms.learned.demd.net import DemdNet, embedding_kernel, hop_kernels
 from reknit.algorithms.learned.demd.planner import Demd
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
@@ -53,12 +53,12 @@ def test_the_loss_by_hand() -> None:
     Displacements are 0, 100 and 100 m. Before any update both weights are one:
     100 + |50 - 150| + 1000.
     """
-    case = Case.of(CHAIN)
+    scaled = ScaledScenario.of(CHAIN)
     targets = np.array([[0.0, 0.0], [100.0, 0.0], [400.0, 0.0]])
     planner = Demd(layers=2, hidden=4, hops=(1,))
-    network = DemdNetwork.make(planner, 2, torch.Generator().manual_seed(0))
+    net = DemdNet.make(planner, 2, torch.Generator().manual_seed(0))
     with torch.no_grad():
-        judged = Balanced(planner, [network], case)(case.scale.to_unit(targets)[None], case, [0])
+        judged = Balanced(planner, [net], scaled)(scaled.scale.to_unit(targets)[None], scaled, [0])
     assert judged.subnets.tolist() == [2]
     assert float(judged.loss[0]) == pytest.approx(100.0 + 100.0 + 1000.0, rel=1e-5)
 

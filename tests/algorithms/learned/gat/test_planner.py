@@ -10,7 +10,7 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.geometric import GATv2Conv, both_ways
-from reknit.algorithms.learned.gat.network import GatNetwork
+from reknit.algorithms.learned.gat.net import GatNet
 from reknit.algorithms.learned.gat.planner import Gat
 from reknit.base.errors import InvalidParameter
 
@@ -54,13 +54,13 @@ def test_the_network_has_the_papers_shape() -> None:
     last, and outputs in (-1, 1).
     """
     with torch.device("meta"):
-        network = GatNetwork(Gat(), dim=2)
-    layers: list[Any] = list(network.layers)
+        net = GatNet(Gat(), dim=2)
+    layers: list[Any] = list(net.layers)
     sizes = [(layer.in_channels, layer.out_channels, layer.heads) for layer in layers]
     assert sizes == [(2, 500, 4)] + [(2000, 500, 4)] * 4
-    assert (network.last.in_channels, network.last.out_channels) == (2000, 2)
-    assert [norm.normalized_shape for norm in network.norms] == [(2000,)] * 5
-    small = GatNetwork.make(Gat(layers=3, hidden=8, heads=2), dim=2, seed=0)
+    assert (net.last.in_channels, net.last.out_channels) == (2000, 2)
+    assert [norm.normalized_shape for norm in net.norms] == [(2000,)] * 5
+    small = GatNet.make(Gat(layers=3, hidden=8, heads=2), dim=2, seed=0)
     output = small(torch.randn(4, 2), both_ways(np.array([[0, 1], [2, 3]])), None)
     assert output.shape == (4, 2)
     assert output.abs().max() < 1.0

@@ -10,7 +10,7 @@ import torch
 
 import reknit
 from reknit.algorithms.learned.common.geometric import GCNConv, both_ways
-from reknit.algorithms.learned.gcn.network import GcnNetwork
+from reknit.algorithms.learned.gcn.net import GcnNet
 from reknit.algorithms.learned.gcn.planner import Gcn
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
@@ -35,13 +35,13 @@ def test_the_network_by_hand() -> None:
     """Two linked UAVs at 1 and 3 average to 2; the weights 1, 0.5 and a bias of 1 then give
     tanh(2 * 0.5 + 1) for both.
     """
-    network = GcnNetwork(1, layers=2, hidden=1, dropout=0.0)
-    layers: list[Any] = list(network.layers)
+    net = GcnNet(1, layers=2, hidden=1, dropout=0.0)
+    layers: list[Any] = list(net.layers)
     with torch.no_grad():
         for layer, weight, bias in zip(layers, (1.0, 0.5), (0.0, 1.0), strict=True):
             layer.lin.weight.fill_(weight)
             layer.bias.fill_(bias)
-    output = network(torch.tensor([[1.0], [3.0]]), both_ways(np.array([[0, 1]])), None)
+    output = net(torch.tensor([[1.0], [3.0]]), both_ways(np.array([[0, 1]])), None)
     np.testing.assert_allclose(output.detach().numpy(), np.tanh([[2.0], [2.0]]), atol=1e-6)
 
 

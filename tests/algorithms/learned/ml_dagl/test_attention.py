@@ -11,7 +11,7 @@ from reknit.algorithms.learned.ml_dagl.attention import DamageHops, branch_count
 from tests.algorithms.learned.ml_dagl import literal
 
 
-def _case(seed: int, dim: int = 2) -> reknit.Scenario:
+def _scaled(seed: int, dim: int = 2) -> reknit.Scenario:
     return reknit.generate(uavs=30, destroyed=12, seed=seed, split=True, dim=dim)
 
 
@@ -25,7 +25,7 @@ def _block(hops: DamageHops, k: int) -> np.ndarray:
 @pytest.mark.parametrize(("seed", "dim"), [(1, 2), (2, 2), (3, 3)])
 def test_pairs_are_the_mdags_of_the_paper(seed: int, dim: int) -> None:
     """Each block is the upper right part of the dense A_dag^k, whose diagonal parts are zero."""
-    scenario = _case(seed, dim)
+    scenario = _scaled(seed, dim)
     hops = DamageHops.of(scenario)
     survivors = len(scenario.survivors)
     for k in hops.chosen:
@@ -38,7 +38,7 @@ def test_pairs_are_the_mdags_of_the_paper(seed: int, dim: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_branch_count_follows_the_rule(seed: int) -> None:
     """K is floor((H_max + 1) / 2) with H_max the hop diameter before the damage."""
-    scenario = _case(seed)
+    scenario = _scaled(seed)
     largest = int(literal.hop_counts(literal.input_adjacency(scenario)).max())
     assert DamageHops.of(scenario).chosen == tuple(range(1, (largest + 1) // 2 + 1))
     assert branch_count(largest) == (largest + 1) // 2
@@ -56,7 +56,7 @@ def test_a_swarm_split_before_the_damage_has_no_links_across() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_once_connected_an_mdag_stays_connected(seed: int) -> None:
     """If the k-hop mDAG is connected, so is every one with a larger k (Section IV-D)."""
-    hops = DamageHops.of(_case(seed), range(1, 30))
+    hops = DamageHops.of(_scaled(seed), range(1, 30))
     connected = [hops.is_connected(k) for k in hops.chosen]
     assert connected == sorted(connected)
     assert connected[-1]

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import reknit
-from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.ml_dagl.attention import DamageHops
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
@@ -56,17 +56,17 @@ def test_output_is_that_of_the_literal_network(gco: str, residual: bool, dim: in
     """The block form on all branches at once equals the dense network, in metres."""
     scenario = reknit.generate(uavs=24, destroyed=10, seed=1, split=True, dim=dim)
     generator = torch.Generator().manual_seed(3)
-    network = Dgcn(Shape(dim, hidden=16, blocks=2), residual=residual, generator=generator)
+    net = Dgcn(Shape(dim, hidden=16, blocks=2), residual=residual, generator=generator)
     hops = DamageHops.of(scenario, HOPS)
     bipartite = gco == "bipartite"
     kernel = bipartite_kernel(hops, HOPS) if bipartite else ordinary_kernel(hops, HOPS)
-    case = Case.of(scenario)
-    found = case.targets(network(case.unit, kernel))
+    scaled = ScaledScenario.of(scenario)
+    found = scaled.targets(net(scaled.unit, kernel))
     expected = literal.dgcn(
         literal.input_positions(scenario),
         _dense_kernels(scenario, gco),
-        [layer.weight.detach().double().numpy().T for layer in network.linear_layers],
-        [layer.bias.detach().double().numpy() for layer in network.linear_layers],
+        [layer.weight.detach().double().numpy().T for layer in net.linear_layers],
+        [layer.bias.detach().double().numpy() for layer in net.linear_layers],
         residual,
     )
     for row, whole in enumerate(expected):
@@ -76,11 +76,11 @@ def test_output_is_that_of_the_literal_network(gco: str, residual: bool, dim: in
 def test_branches_do_not_mix() -> None:
     """A branch computed alone gives what it gives beside others."""
     scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
-    network = Dgcn(Shape(hidden=16), generator=torch.Generator().manual_seed(0))
+    net = Dgcn(Shape(hidden=16), generator=torch.Generator().manual_seed(0))
     kernel = _bipartite(scenario, "norm")
-    case = Case.of(scenario)
-    together = network(case.unit, kernel)
-    alone = network(case.unit, kernel.of_branches([1]))
+    scaled = ScaledScenario.of(scenario)
+    together = net(scaled.unit, kernel)
+    alone = net(scaled.unit, kernel.of_branches([1]))
     torch.testing.assert_close(together[1:2], alone)
 
 
@@ -90,13 +90,13 @@ def test_survivors_order_does_not_matter() -> None:
     order = np.random.default_rng(0).permutation(30)
     place = np.argsort(order)
     other = reknit.Scenario(scenario.positions[order], place[scenario.destroyed].tolist())
-    network = Dgcn(Shape(hidden=16), generator=torch.Generator().manual_seed(0))
+    net = Dgcn(Shape(hidden=16), generator=torch.Generator().manual_seed(0))
     results = []
     for one in (scenario, other):
-        case = Case.of(one)
+        scaled = ScaledScenario.of(one)
         kernel = _bipartite(one, "uavs")
         targets = np.empty((30, 2))
-        targets[one.survivors] = case.targets(network(case.unit, kernel))[1]
+        targets[one.survivors] = scaled.targets(net(scaled.unit, kernel))[1]
         results.append(targets)
     np.testing.assert_allclose(
         results[1][place[scenario.survivors]], results[0][scenario.survivors], atol=1e-3
@@ -108,25 +108,25 @@ def test_moving_the_swarm_moves_the_output() -> None:
     scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
     shift = np.array([4000.0, -1500.0])
     other = reknit.Scenario(scenario.positions + shift, scenario.destroyed.tolist())
-    network = Dgcn(Shape(hidden=16), generator=torch.Generator().manual_seed(0))
+    net = Dgcn(Shape(hidden=16), generator=torch.Generator().manual_seed(0))
     found = []
     for one in (scenario, other):
-        case = Case.of(one)
+        scaled = ScaledScenario.of(one)
         kernel = _bipartite(one, "uavs")
-        found.append(case.targets(network(case.unit, kernel)))
+        found.append(scaled.targets(net(scaled.unit, kernel)))
     np.testing.assert_allclose(found[1], found[0] + shift, atol=1e-2)
 
 
 def test_dropout_needs_a_generator_and_repeats_with_it() -> None:
     """Without a generator there is no dropout; the same one gives the same output."""
     scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
-    network = Dgcn(Shape(hidden=64), dropout=0.5, generator=torch.Generator().manual_seed(0))
+    net = Dgcn(Shape(hidden=64), dropout=0.5, generator=torch.Generator().manual_seed(0))
     kernel = _bipartite(scenario, "uavs")
-    unit = Case.of(scenario).unit
+    unit = ScaledScenario.of(scenario).unit
 
     def run(seed: int | None) -> torch.Tensor:
         drop = None if seed is None else torch.Generator().manual_seed(seed)
-        output: torch.Tensor = network(unit, kernel, drop)
+        output: torch.Tensor = net(unit, kernel, drop)
         return output
 
     assert torch.equal(run(None), run(None))
@@ -139,12 +139,12 @@ def test_dropout_needs_a_generator_and_repeats_with_it() -> None:
 def test_identity_start_returns_the_positions(dim: int) -> None:
     """Before any training a network without links maps positions to themselves."""
     generator = torch.Generator().manual_seed(0)
-    network = Dgcn(Shape(dim), generator=generator)
-    start_as_identity(network, generator)
+    net = Dgcn(Shape(dim), generator=generator)
+    start_as_identity(net, generator)
     points = (torch.rand(300, dim, generator=generator) - 0.5) * 1.4
     alone = Kernel.without_links(300)
     with torch.no_grad():
-        output = network(points, alone)[0]
+        output = net(points, alone)[0]
     torch.testing.assert_close(output, points, atol=0.02, rtol=0)
 
 
@@ -156,7 +156,7 @@ def test_units_asleep_are_left_out_and_nothing_changes(residual: bool, branches:
     whole = Dgcn(Shape(hidden=128), residual=residual, generator=generator).double()
     scenario = reknit.generate(uavs=30, destroyed=15, seed=2, split=True)
     kernel = _double(_bipartite(scenario, "norm", HOPS[:branches]))
-    unit = Case.of(scenario).unit.double()
+    unit = ScaledScenario.of(scenario).unit.double()
     slim = copy.deepcopy(whole)
     slim.leave_out_asleep(unit, kernel)
     outputs = whole(unit, kernel), slim(unit, kernel)
@@ -177,17 +177,17 @@ def test_units_asleep_are_left_out_and_nothing_changes(residual: bool, branches:
 def test_units_can_be_left_out_again() -> None:
     """A network that was made smaller can be made smaller for other positions."""
     generator = torch.Generator().manual_seed(0)
-    network = Dgcn(Shape(hidden=128, blocks=2), generator=generator)
+    net = Dgcn(Shape(hidden=128, blocks=2), generator=generator)
     alone = Kernel.without_links(20)
     few = torch.rand(20, 2, generator=generator) * 0.2 + 0.5
     many = torch.cat([few[:10], -few[10:]])
     with torch.no_grad():
-        expected = network(few, alone)
-        sizes = [network.linear_layers[2].out_features]
+        expected = net(few, alone)
+        sizes = [net.linear_layers[2].out_features]
         for points in (many, few):
-            network.leave_out_asleep(points, alone)
-            torch.testing.assert_close(network(few, alone), expected)
-            sizes.append(network.linear_layers[2].out_features)
+            net.leave_out_asleep(points, alone)
+            torch.testing.assert_close(net(few, alone), expected)
+            sizes.append(net.linear_layers[2].out_features)
     assert sizes[0] > sizes[1] > sizes[2] > 0
-    assert network.units[0] is not None
-    assert len(network.units[0]) == network.linear_layers[2].out_features
+    assert net.units[0] is not None
+    assert len(net.units[0]) == net.linear_layers[2].out_features

@@ -19,14 +19,14 @@ from tests.algorithms.learned.ml_dagl import literal
 CHOSEN = (1, 2, 4)
 
 
-def _case(seed: int) -> reknit.Scenario:
+def _scaled(seed: int) -> reknit.Scenario:
     return reknit.generate(uavs=30, destroyed=12, seed=seed, split=True)
 
 
 @pytest.mark.parametrize("epsilon", ["uavs", "norm", 0.01])
 def test_bipartite_kernel_is_identity_less_eps_laplacian(epsilon: str | float) -> None:
     """Sparse or dense, the B-GCO gives (I - eps L_dag^k) X for every branch."""
-    scenario = _case(5)
+    scenario = _scaled(5)
     kernel = bipartite_kernel(DamageHops.of(scenario, CHOSEN), CHOSEN, epsilon, 0.7)
     assert {type(one) for one in kernel.branches} == {SparseRows, torch.Tensor}
     features = torch.randn(3, 30, 7, generator=torch.Generator().manual_seed(0))
@@ -42,7 +42,7 @@ def test_bipartite_kernel_is_identity_less_eps_laplacian(epsilon: str | float) -
 @pytest.mark.parametrize("k", CHOSEN)
 def test_ordinary_kernel_is_the_symmetric_normalisation(k: int) -> None:
     """The ablation's GCO is D~^(-1/2) (A + I) D~^(-1/2)."""
-    scenario = _case(6)
+    scenario = _scaled(6)
     kernel = ordinary_kernel(DamageHops.of(scenario, (k,)), (k,))
     features = torch.randn(1, 30, 3, generator=torch.Generator().manual_seed(0))
     loops = literal.mdag(scenario, k) + np.eye(30)

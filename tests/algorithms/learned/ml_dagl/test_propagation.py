@@ -39,19 +39,19 @@ def _dense(kernel: Kernel) -> Tensor:
     return dense
 
 
-def _network(residual: bool, bias: bool, asleep: int) -> Dgcn:
+def _net(residual: bool, bias: bool, asleep: int) -> Dgcn:
     """A small network; in each layer of the blocks so many units answer to nothing."""
     generator = torch.Generator().manual_seed(2)
     shape = Shape(hidden=HIDDEN, blocks=2, bias=bias)
-    network = Dgcn(shape, residual=residual, generator=generator).double()
-    for layer in network.linear_layers[1:-1]:
+    net = Dgcn(shape, residual=residual, generator=generator).double()
+    for layer in net.linear_layers[1:-1]:
         which = torch.randperm(HIDDEN, generator=generator)[:asleep]
         with torch.no_grad():
             # Features are at least zero, so weights below zero never wake a unit.
             layer.weight[which] = -layer.weight[which].abs()
             if layer.bias is not None:
                 layer.bias[which] = -0.1
-    return network
+    return net
 
 
 def _positions() -> Tensor:
@@ -59,19 +59,19 @@ def _positions() -> Tensor:
     return torch.rand(NODES, 2, generator=generator, dtype=torch.float64) - 0.5
 
 
-def _plain(network: Dgcn, kernel: Kernel, masks: Sequence[Tensor | None]) -> Tensor:
+def _plain(net: Dgcn, kernel: Kernel, masks: Sequence[Tensor | None]) -> Tensor:
     """The network from its equations, left to automatic differentiation."""
     dense = _dense(kernel)
-    first, *inner, last = network.linear_layers
+    first, *inner, last = net.linear_layers
     skip = torch.relu(first(dense @ _positions()))
     features = skip
-    for number, (mask, units) in enumerate(zip(masks, network.units, strict=True)):
+    for number, (mask, units) in enumerate(zip(masks, net.units, strict=True)):
         features = features if mask is None else features * mask
         features = torch.relu(inner[2 * number](dense @ features))
         features = torch.relu(inner[2 * number + 1](dense @ features))
         if units is not None:
             features = torch.zeros_like(skip).index_copy(2, units, features)
-        features = features + skip if network.residual else features
+        features = features + skip if net.residual else features
     return torch.tanh(last(dense @ features))[:, :SURVIVORS]
 
 
@@ -103,18 +103,18 @@ def test_output_and_gradients_are_those_of_automatic_differentiation(
     share: float, residual: bool, bias: bool, left_out: int | None, dropout: bool
 ) -> None:
     """With units left out or none, dropout or none, every weight gets its gradient."""
-    kernel, network = _kernel(share), _network(residual, bias, left_out or 0)
+    kernel, net = _kernel(share), _net(residual, bias, left_out or 0)
     if left_out is not None:
-        network.leave_out_asleep(_positions(), kernel)
+        net.leave_out_asleep(_positions(), kernel)
     mask = torch.rand(2, NODES, HIDDEN, dtype=torch.float64).round() * 2.0 if dropout else None
     masks = [None, mask]
-    tensors = [one for pair in network.weights for one in pair]
-    wiring = Wiring(kernel, masks, network.units, residual)
+    tensors = [one for pair in net.weights for one in pair]
+    wiring = Wiring(kernel, masks, net.units, residual)
     found: Tensor = Pass.apply(_positions(), wiring, *tensors)  # type: ignore[no-untyped-call]
-    expected = _plain(network, kernel, masks)
+    expected = _plain(net, kernel, masks)
     torch.testing.assert_close(found, expected)
     direction = torch.randn(found.shape, dtype=torch.float64)
-    weights = list(network.parameters())
+    weights = list(net.parameters())
     own = torch.autograd.grad(found, weights, direction)
     automatic = torch.autograd.grad(expected, weights, direction)
     for one, other in zip(own, automatic, strict=True):
@@ -123,9 +123,9 @@ def test_output_and_gradients_are_those_of_automatic_differentiation(
 
 def test_a_layer_masks_the_gradient_it_is_given() -> None:
     """What goes back through a layer is zero wherever its ReLU was."""
-    network, kernel = _network(residual=True, bias=True, asleep=0), _kernel(0.8)
+    net, kernel = _net(residual=True, bias=True, asleep=0), _kernel(0.8)
     with torch.no_grad():
-        layer = Gco.of(_positions().expand(2, NODES, 2), network.weights[0], kernel)
+        layer = Gco.of(_positions().expand(2, NODES, 2), net.weights[0], kernel)
         gradient = torch.ones_like(layer.out)
         layer.weight_gradients(gradient)
     assert torch.equal(gradient, (layer.out > 0).double())
@@ -134,9 +134,9 @@ def test_a_layer_masks_the_gradient_it_is_given() -> None:
 
 def test_changed_weights_are_noticed_before_the_backward_pass() -> None:
     """A gradient for weights that are no longer those of the forward pass is refused."""
-    network, kernel = _network(residual=True, bias=True, asleep=0), _kernel(0.8)
-    output = network(_positions(), kernel)
+    net, kernel = _net(residual=True, bias=True, asleep=0), _kernel(0.8)
+    output = net(_positions(), kernel)
     with torch.no_grad():
-        network.linear_layers[2].weight.mul_(2.0)
+        net.linear_layers[2].weight.mul_(2.0)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         output.sum().backward()

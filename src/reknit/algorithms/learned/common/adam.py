@@ -29,8 +29,8 @@ class Adam:
     def __init__(self, parameters: Iterable[Tensor], betas: tuple[float, float]) -> None:
         self.parameters = list(parameters)
         self._betas = betas
-        self._means = [torch.zeros_like(one) for one in self.parameters]
-        self._squares = [torch.zeros_like(one) for one in self.parameters]
+        self._means = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self._squares = [torch.zeros_like(parameter) for parameter in self.parameters]
         self._steps = [torch.zeros(()) for _ in self.parameters]
 
     def gradients(self, loss: Tensor) -> tuple[Tensor | None, ...]:
@@ -42,14 +42,14 @@ class Adam:
         """Update those parameters that have a gradient."""
         rows = zip(self.parameters, gradients, self._means, self._squares, self._steps, strict=True)
         used = [row for row in rows if row[1] is not None]
-        parameters, found, means, squares, steps = (
+        parameters, slopes, means, squares, steps = (
             list(column) for column in zip(*used, strict=True)
         )
         for count in steps:
             count += 1
         torch._fused_adam_(
             parameters,
-            found,
+            slopes,
             means,
             squares,
             [],

@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import Disconnection, Judged, LossRule, Objective
 from reknit.algorithms.learned.common.online import Forward, OnlineRule, Outcome, iterate
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.solution import choose
 from reknit.algorithms.learned.common.threads import run_until_over
 from reknit.algorithms.parameters import (
@@ -39,8 +39,8 @@ from reknit.swarm.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """A network made for one case.
+class OnlineNet:
+    """A network made for one scenario.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Baseline(ABC):
-    """A network trained on the one case at hand; the fastest connected output seen is the plan.
+    """A network trained on the one scenario at hand; the fastest connected output seen is the plan.
 
     Parameters
     ----------
@@ -83,7 +83,8 @@ class Baseline(ABC):
         Stop after so many iterations without a better loss or time, which is what an output
         that stays disconnected comes to; None: never.
     disconnection
-        "count", the method's own term (it has no gradient), or "excess".
+        How the loss measures what is not connected: "count", the method's own term (it has no
+        gradient), or "excess".
     penalty
         Its weight lambda: metres per sub-net too many, or per metre of excess (1 is then
         plenty).
@@ -149,34 +150,34 @@ class Baseline(ABC):
             split_limit=self.split_limit,
         )
 
-    def features(self, case: Case) -> Tensor:
+    def features(self, scaled: ScaledScenario) -> Tensor:
         """(N, dim) what the network is given of every UAV, survivors before destroyed ones."""
         if self.inputs == "normalised":
-            return case.unit
-        return torch.from_numpy(case.scale.to_metres(case.unit).astype(np.float32))
+            return scaled.unit
+        return torch.from_numpy(scaled.scale.to_metres(scaled.unit).astype(np.float32))
 
     @abstractmethod
-    def model(self, case: Case, context: Context) -> Model:
-        """The method's network for one case, with its first weights."""
+    def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
+        """The method's network for one scenario, with its first weights."""
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """Train on the scenario; the fastest connected output seen, or the one with the lowest
         loss where none was connected.
         """
         check_size(self.name, len(scenario.survivors), self.most_survivors)
-        case = Case.of(scenario)
+        scaled = ScaledScenario.of(scenario)
         outcome = Outcome()
         details: JsonDict = {}
 
         def train(inner: Context) -> None:
-            model = self.model(case, inner)
-            details.update(model.details)
-            objective = model.objective or self.loss
+            online_net = self.online_net(scaled, inner)
+            details.update(online_net.details)
+            objective = online_net.objective or self.loss
             iterate(
-                model.forward,
-                lambda _: model.parameters,
-                model.branches,
-                case,
+                online_net.forward,
+                lambda _: online_net.parameters,
+                online_net.branches,
+                scaled,
                 Flown(objective) if self.fastest == "flown" else objective,
                 self.online,
                 inner,
@@ -186,7 +187,7 @@ class Baseline(ABC):
 
         if not run_until_over(train, context):
             outcome = outcome.cut_short()
-        return choose(case, outcome, contraction=False, trimming=False, details=dict(details))
+        return choose(scaled, outcome, contraction=False, trimming=False, details=dict(details))
 
 
 def check_size(planner: str, survivors: int, most: int) -> None:
@@ -207,12 +208,12 @@ class Flown:
         self._objective = objective
         self._best_s = np.inf
 
-    def __call__(self, output: Tensor, case: Case, branches: Sequence[int]) -> Judged:
-        judged = self._objective(output, case, branches)
+    def __call__(self, output: Tensor, scaled: ScaledScenario, branches: Sequence[int]) -> Judged:
+        judged = self._objective(output, scaled, branches)
         times_s = judged.times_s.copy()
         for row in np.flatnonzero(judged.connected):
             limit_s = min(float(times_s[row]), self._best_s)
-            times_s[row] = flown_time_s(case.scenario, judged.targets[row], limit_s)
+            times_s[row] = flown_time_s(scaled.scenario, judged.targets[row], limit_s)
             self._best_s = min(self._best_s, float(times_s[row]))
         return replace(judged, times_s=times_s)
 

@@ -50,24 +50,24 @@ class Checkpoint:
 
     def record_validation(self, figures: JsonDict) -> None:
         """Add a point to the validation curve."""
-        self.validations = [one for one in self.validations if one["step"] != self.step]
+        self.validations = [record for record in self.validations if record["step"] != self.step]
         self.validations.append({"step": self.step, **figures})
 
-    def capture(self, optimizer: torch.optim.Optimizer, network: nn.Module) -> None:
+    def capture(self, optimizer: torch.optim.Optimizer, net: nn.Module) -> None:
         """Take over the state of a run."""
-        for name, one in network.named_parameters():
-            self.weights[name] = one.detach().clone()
+        for name, parameter in net.named_parameters():
+            self.weights[name] = parameter.detach().clone()
             for moment in _MOMENTS:
-                if moment in optimizer.state.get(one, {}):
-                    self.moments[f"{moment}/{name}"] = optimizer.state[one][moment].clone()
+                if moment in optimizer.state.get(parameter, {}):
+                    self.moments[f"{moment}/{name}"] = optimizer.state[parameter][moment].clone()
 
-    def restore(self, optimizer: torch.optim.Optimizer, network: nn.Module) -> None:
+    def restore(self, optimizer: torch.optim.Optimizer, net: nn.Module) -> None:
         """Give the network and the optimiser their state back."""
-        network.load_state_dict(self.weights)
+        net.load_state_dict(self.weights)
         if not self.moments:
             return
-        for name, one in network.named_parameters():
-            optimizer.state[one] = {
+        for name, parameter in net.named_parameters():
+            optimizer.state[parameter] = {
                 "step": torch.tensor(float(self.step)),
                 **{moment: self.moments[f"{moment}/{name}"].clone() for moment in _MOMENTS},
             }
@@ -96,8 +96,8 @@ class Checkpoint:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             return Checkpoint(
                 facts["config"],
-                {name: one for name, one in tensors.items() if "/" not in name},
-                {name: one for name, one in tensors.items() if "/" in name},
+                {name: tensor for name, tensor in tensors.items() if "/" not in name},
+                {name: tensor for name, tensor in tensors.items() if "/" in name},
                 facts["step"],
                 facts["trained_s"],
                 facts["losses"],

@@ -58,5 +58,5 @@ class GradNorm:
 def gradient_norms(losses: list[Tensor], weight: Tensor) -> FloatArray:
     """g_i of each loss over one layer's weights; the graph stays for the backward pass."""
     return np.asarray(
-        [float(torch.autograd.grad(one, weight, retain_graph=True)[0].norm()) for one in losses]
+        [float(torch.autograd.grad(loss, weight, retain_graph=True)[0].norm()) for loss in losses]
     )

@@ -90,14 +90,14 @@ def fill(module: nn.Module, generator: torch.Generator) -> None:
     Glorot is what GCN and GATv2 were published with; eight such layers with ReLU give outputs
     close to one point, so that training starts from a connected swarm.
     """
-    for name, one in module.named_parameters():
-        if one.dim() >= 2:
-            limit = math.sqrt(6.0 / (one.shape[-2] + one.shape[-1]))
-            one.uniform_(-limit, limit, generator=generator)
+    for name, parameter in module.named_parameters():
+        if parameter.dim() >= 2:
+            limit = math.sqrt(6.0 / (parameter.shape[-2] + parameter.shape[-1]))
+            parameter.uniform_(-limit, limit, generator=generator)
         elif name.endswith("weight"):
-            one.fill_(1.0)
+            parameter.fill_(1.0)
         else:
-            one.zero_()
+            parameter.zero_()
 
 
 def layer_sizes(dim: int, layers: int, hidden: int) -> tuple[tuple[int, int], ...]:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.objective import TINY_M, add_excess, largest
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.types import BoolArray, FloatArray, IntArray
@@ -29,12 +29,13 @@ DISCONNECTIONS = get_args(Disconnection)
 
 @dataclass(frozen=True)
 class LossRule:
-    """How displacements and disconnection are weighed; the loss is in metres.
+    """How displacements and connectivity are weighed; the loss is in metres.
 
     Parameters
     ----------
     disconnection
-        "count": lambda per sub-net too many. "excess": lambda per metre of excess.
+        How what is not connected is measured. "count": lambda per sub-net too many. "excess":
+        lambda per metre of excess.
     weight
         Lambda.
     power
@@ -60,9 +61,11 @@ class LossRule:
         if not 0 <= self.margin < 1:
             raise InvalidParameter("margin", self.margin, "at least 0 and below 1")
 
-    def __call__(self, output: Tensor, case: Case, branches: Sequence[int] = ()) -> Judged:
+    def __call__(
+        self, output: Tensor, scaled: ScaledScenario, branches: Sequence[int] = ()
+    ) -> Judged:
         """Weigh a batch of outputs by this rule, the same for every branch."""
-        return judge(output, case, self)
+        return judge(output, scaled, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,22 +95,24 @@ class Judged:
         return np.asarray(self.subnets == 1)
 
 
-Objective = Callable[[Tensor, Case, Sequence[int]], Judged]
+Objective = Callable[[Tensor, ScaledScenario, Sequence[int]], Judged]
 """Weighs a batch of outputs of a case, given the numbers of the branches they come from: a
 `LossRule`, or anything else that can be called so."""
 
 
-def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
-    """Weigh a batch of normalised outputs (B, N_R, dim) of one case."""
-    scenario = case.scenario
-    targets = case.targets(output)
+def judge(output: Tensor, scaled: ScaledScenario, rule: LossRule) -> Judged:
+    """Weigh a batch of normalised outputs (B, N_R, dim) of one scenario."""
+    scenario = scaled.scenario
+    targets = scaled.targets(output)
     way = targets - scenario.survivor_positions
     moved_m = np.sqrt((way**2).sum(axis=2))
-    loss, pull = largest(moved_m * case.delay, rule.power)
-    gradient = way * (pull * case.delay / np.maximum(moved_m, TINY_M))[:, :, None]
+    loss, pull = largest(moved_m * scaled.delay, rule.power)
+    gradient = way * (pull * scaled.delay / np.maximum(moved_m, TINY_M))[:, :, None]
 
-    trees = np.stack([emst(one) for one in targets])
-    lengths_m = np.stack([lengths(one, tree) for one, tree in zip(targets, trees, strict=True)])
+    trees = np.stack([emst(points) for points in targets])
+    lengths_m = np.stack(
+        [lengths(points, tree) for points, tree in zip(targets, trees, strict=True)]
+    )
     too_long = (lengths_m > scenario.planning_range_m).sum(axis=1)
     if rule.disconnection == "count":
         loss += rule.weight * too_long
@@ -117,10 +122,10 @@ def judge(output: Tensor, case: Case, rule: LossRule) -> Judged:
             loss[row] += add_excess(
                 gradient[row], targets[row], tree, lengths_m[row], limit_m, rule.weight
             )
-    gradient[:, case.fixed] = 0.0
+    gradient[:, scaled.fixed] = 0.0
     return Judged(
         # Targets are the output times D + 1, and something that does not change.
-        loss=_WithGradient.apply(output, loss, gradient * case.scale.size_m),  # type: ignore[no-untyped-call]
+        loss=_WithGradient.apply(output, loss, gradient * scaled.scale.size_m),  # type: ignore[no-untyped-call]
         targets=targets,
         subnets=1 + too_long,
         times_s=(moved_m / scenario.max_speed_mps[scenario.survivors]).max(axis=1),

@@ -1,4 +1,4 @@
-"""Online iterations: a network is trained on the one case at hand, and the best output is kept.
+"""Online iterations: a network is trained on the one scenario at hand, and the best output is kept.
 
 Everything a graph-learning planner does at run time but its network: the loop, best so far over
 iterations and branches, dropping branches that lost, and every reason to stop.
@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from reknit.algorithms.learned.common.adam import Adam
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.loss import Judged, Objective
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.threads import keep_freed_memory
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
@@ -44,7 +44,7 @@ class OnlineRule:
     learning_rate
         Of Adam; falls linearly to `final_share` of itself.
     relative
-        The learning rate is times the case's `need`: the outputs of a swarm that has far to
+        The learning rate is times the scenario's `need`: the outputs of a swarm that has far to
         go in a small area must change faster than others'.
     final_share
         Share of the learning rate that is left at the end.
@@ -98,10 +98,10 @@ class OnlineRule:
         if self.split_limit is not None and self.split_limit < 1:
             raise InvalidParameter("split_limit", self.split_limit, "None or at least 1")
 
-    def rate(self, case: Case, iteration: int, iterations: int) -> float:
+    def rate(self, scaled: ScaledScenario, iteration: int, iterations: int) -> float:
         """The learning rate of one of so many iterations."""
         done = min(1.0, iteration / max(1, iterations))
-        first = self.learning_rate * (case.need if self.relative else 1.0)
+        first = self.learning_rate * (scaled.need if self.relative else 1.0)
         return first * (1.0 - done * (1.0 - self.final_share))
 
 
@@ -169,7 +169,7 @@ class Outcome:
                 self.solutions.append(output)
             elif self.nearest is None or output.loss_m < self.nearest.loss_m:
                 self.nearest = output
-        self.solutions.sort(key=lambda one: one.time_s)
+        self.solutions.sort(key=lambda output: output.time_s)
         del self.solutions[keep:]
 
 
@@ -177,14 +177,14 @@ def iterate(
     forward: Forward,
     begin: Begin,
     branches: int,
-    case: Case,
+    scaled: ScaledScenario,
     objective: Objective,
     rule: OnlineRule,
     context: Context,
     bound_s: float = 0.0,
     outcome: Outcome | None = None,
 ) -> Outcome:
-    """Train on one case.
+    """Train on one scenario.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def iterate(
     active = list(range(branches))
     keep_freed_memory()
     if _kept(rule, 0, branches) < branches:
-        losses = _look(forward, branches, case, objective, rule, context, outcome)
+        losses = _look(forward, branches, scaled, objective, rule, context, outcome)
         active = _lowest(losses, active[: len(losses)], _kept(rule, 0, branches), rule.tie)
         if context.is_over:
             outcome.stop = "deadline"
@@ -224,7 +224,7 @@ def iterate(
     adam = Adam(begin(active), rule.betas)
     clock, split = _Patience(rule.patience), 0
     while True:
-        judged = objective(forward(active), case, active)
+        judged = objective(forward(active), scaled, active)
         outcome.see(judged, active, rule.solutions)
         split = 0 if judged.connected.any() else split + 1
         fraction = min(1.0, outcome.iterations / max(1, rule.iterations))
@@ -236,7 +236,7 @@ def iterate(
         if stop is not None:
             outcome.stop = stop
             return outcome
-        rate = rule.rate(case, outcome.iterations, rule.iterations)
+        rate = rule.rate(scaled, outcome.iterations, rule.iterations)
         if rule.restart and split:
             adam = Adam(adam.parameters, rule.betas)
         adam.step(adam.gradients(judged.loss.sum()), rate)
@@ -289,7 +289,7 @@ def _kept(rule: OnlineRule, iteration: int, now: int) -> int:
 def _look(
     forward: Forward,
     branches: int,
-    case: Case,
+    scaled: ScaledScenario,
     objective: Objective,
     rule: OnlineRule,
     context: Context,
@@ -301,7 +301,7 @@ def _look(
     """
     losses: list[float] = []
     for branch in range(branches):
-        judged = objective(forward([branch]), case, [branch])
+        judged = objective(forward([branch]), scaled, [branch])
         outcome.see(judged, [branch], rule.solutions)
         losses.append(float(judged.loss[0]))
         if context.is_over:

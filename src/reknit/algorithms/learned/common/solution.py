@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.online import Outcome, Output
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.protocols import Proposal
 from reknit.algorithms.trimming import trim
 from reknit.base.types import FloatArray, JsonDict
@@ -24,7 +24,12 @@ class _Candidate:
 
 
 def choose(
-    case: Case, outcome: Outcome, *, contraction: bool, trimming: bool, details: JsonDict
+    scaled: ScaledScenario,
+    outcome: Outcome,
+    *,
+    contraction: bool,
+    trimming: bool,
+    details: JsonDict,
 ) -> Proposal:
     """The fastest connected candidate, or the output closest to one if there is none.
 
@@ -36,13 +41,15 @@ def choose(
     trimming
         Every connected output ends where it reconnects the swarm.
     """
-    found = [_Candidate(one.targets, one.time_s, NO, one) for one in outcome.solutions]
+    candidates = [
+        _Candidate(output.targets, output.time_s, NO, output) for output in outcome.solutions
+    ]
     if trimming:
-        found = [_trimmed(case, one) for one in found]
-    own_s = min((one.time_s for one in found), default=None)
+        candidates = [_trimmed(scaled, candidate) for candidate in candidates]
+    own_s = min((candidate.time_s for candidate in candidates), default=None)
     # Contraction moves everyone about one point, which a scenario with anchors rules out.
-    if contraction and not case.fixed.any():
-        found += _contracted(case, outcome, needed=not found)
+    if contraction and not scaled.fixed.any():
+        candidates += _contracted(scaled, outcome, needed=not candidates)
     facts = {
         **details,
         "iterations": outcome.iterations,
@@ -51,29 +58,29 @@ def choose(
         "network_time_s": own_s,
     }
     status = Status.DEADLINE if outcome.stop == "deadline" else None
-    if not found:
+    if not candidates:
         facts |= {"contracted": NO, **_origin(outcome.nearest, details)}
         # Cut short before the first output, nobody moves.
-        stay = case.scenario.survivor_positions
+        stay = scaled.scenario.survivor_positions
         targets = stay if outcome.nearest is None else outcome.nearest.targets
         return Proposal(targets, status, details=facts)
-    best = min(found, key=lambda one: one.time_s)
+    best = min(candidates, key=lambda candidate: candidate.time_s)
     facts |= {"contracted": best.contracted, **_origin(best.output, details)}
     return Proposal(best.targets, status, details=facts)
 
 
-def _trimmed(case: Case, one: _Candidate) -> _Candidate:
-    targets, time_s = trim(case.scenario, one.targets, one.time_s)
-    return _Candidate(targets, time_s, one.contracted, one.output)
+def _trimmed(scaled: ScaledScenario, candidate: _Candidate) -> _Candidate:
+    targets, time_s = trim(scaled.scenario, candidate.targets, candidate.time_s)
+    return _Candidate(targets, time_s, candidate.contracted, candidate.output)
 
 
-def _contracted(case: Case, outcome: Outcome, needed: bool) -> list[_Candidate]:
-    original = contract(case.scenario, case.scenario.survivor_positions)
-    made = [_Candidate(original, case.time_s(original), OF_ORIGINAL, None)]
+def _contracted(scaled: ScaledScenario, outcome: Outcome, needed: bool) -> list[_Candidate]:
+    original = contract(scaled.scenario, scaled.scenario.survivor_positions)
+    candidates = [_Candidate(original, scaled.time_s(original), OF_ORIGINAL, None)]
     if needed and outcome.nearest is not None:
-        targets = contract(case.scenario, outcome.nearest.targets)
-        made.append(_Candidate(targets, case.time_s(targets), OF_OUTPUT, outcome.nearest))
-    return made
+        targets = contract(scaled.scenario, outcome.nearest.targets)
+        candidates.append(_Candidate(targets, scaled.time_s(targets), OF_OUTPUT, outcome.nearest))
+    return candidates
 
 
 def _origin(output: Output | None, details: JsonDict) -> JsonDict:

@@ -30,13 +30,13 @@ def save_weights(
         The number format of the file; float16 halves it. Weights are used as float32.
     """
     kind = STORED[stored]
-    data = save({name: one.detach().to(kind).contiguous() for name, one in tensors.items()})
+    data = save({name: tensor.detach().to(kind).contiguous() for name, tensor in tensors.items()})
     manifest = {
         "file": path.name,
         "sha256": hashlib.sha256(data).hexdigest(),
         "stored_as": stored,
-        "parameters": sum(one.numel() for one in tensors.values()),
-        "tensors": {name: list(one.shape) for name, one in tensors.items()},
+        "parameters": sum(tensor.numel() for tensor in tensors.values()),
+        "tensors": {name: list(tensor.shape) for name, tensor in tensors.items()},
         **facts,
     }
     with replacing(path) as temporary:
@@ -72,13 +72,15 @@ def check_tensors(
         fault = "is missing" if name in shapes else "is not a weight of this network"
         raise InvalidWeights(f"{path}: {name} {fault}")
     for name, shape in shapes.items():
-        one = tensors[name]
-        if tuple(one.shape) != shape:
-            raise InvalidWeights(f"{path}: {name} has shape {tuple(one.shape)}; allowed: {shape}")
-        if one.dtype not in STORED.values():
+        tensor = tensors[name]
+        if tuple(tensor.shape) != shape:
+            raise InvalidWeights(
+                f"{path}: {name} has shape {tuple(tensor.shape)}; allowed: {shape}"
+            )
+        if tensor.dtype not in STORED.values():
             kinds = ", ".join(STORED)
-            raise InvalidWeights(f"{path}: {name} holds {one.dtype}; allowed: {kinds}")
-        if not torch.isfinite(one).all():
+            raise InvalidWeights(f"{path}: {name} holds {tensor.dtype}; allowed: {kinds}")
+        if not torch.isfinite(tensor).all():
             raise InvalidWeights(f"{path}: {name} holds numbers that are not finite")
 
 

@@ -9,20 +9,20 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from reknit.algorithms.learned.common.baseline import Baseline, Model
-from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.baseline import Baseline, OnlineNet
 from reknit.algorithms.learned.common.layers import (
     ConvolutionStack,
     as_tensor,
     dropout_generator,
 )
 from reknit.algorithms.learned.common.loss import Disconnection
-from reknit.algorithms.learned.cr_mgc.network import (
+from reknit.algorithms.learned.common.scaled import ScaledScenario
+from reknit.algorithms.learned.cr_mgc.net import (
     SHIPPED,
     enlarged_kernel,
-    load_network,
-    random_network,
-    run_network,
+    load_net,
+    random_net,
+    run_net,
 )
 from reknit.algorithms.parameters import Iterations, Penalty, Share
 from reknit.base.context import Context
@@ -76,25 +76,25 @@ class CrMgc(Baseline):
     weights: str | Path = PRETRAINED
     enlargement: Share = 0.25
 
-    def model(self, case: Case, context: Context) -> Model:
+    def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
         """The network on the enlarged graph."""
-        positions = case.scenario.survivor_positions
+        positions = scaled.scenario.survivor_positions
         kernel = as_tensor(enlarged_kernel(positions, self.enlargement))
-        network = self.network(context.seed)
+        net = self.net(context.seed)
         dropout = dropout_generator(self.dropout, context.seed)
 
         def forward(active: Sequence[int]) -> Tensor:
-            return run_network(network, case.start, kernel, dropout)[None]
+            return run_net(net, scaled.start, kernel, dropout)[None]
 
         details = {"weights": str(self.weights)}
-        return Model(forward, list(network.parameters()), details=details)
+        return OnlineNet(forward, list(net.parameters()), details=details)
 
-    def network(self, seed: int) -> ConvolutionStack:
+    def net(self, seed: int) -> ConvolutionStack:
         """The network with the weights to begin from."""
         if self.weights == RANDOM:
-            return random_network(seed, self.layers, self.hidden, self.dropout)
+            return random_net(seed, self.layers, self.hidden, self.dropout)
         [path] = self.weight_files()
-        return load_network(path, self.layers, self.hidden, self.dropout)
+        return load_net(path, self.layers, self.hidden, self.dropout)
 
     def weight_files(self) -> Sequence[Path]:
         """The file of the weights to begin from; none for random ones."""

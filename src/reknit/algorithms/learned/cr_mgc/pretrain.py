@@ -26,17 +26,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain, thinned
 from reknit.algorithms.learned.common.layers import ConvolutionStack, as_tensor
 from reknit.algorithms.learned.common.loss import LossRule, judge
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.weights import save_weights
-from reknit.algorithms.learned.cr_mgc.network import (
+from reknit.algorithms.learned.cr_mgc.net import (
     HIDDEN,
     LAYERS,
     enlarged_kernel,
-    random_network,
-    run_network,
+    random_net,
+    run_net,
     tensor_shapes,
 )
 from reknit.base.errors import InvalidParameter, NoSplitFound
@@ -154,23 +154,24 @@ def pretrain(
     """
     folder = output_folder(Path(out_dir))
     shapes = tensor_shapes(recipe.layers, recipe.hidden)
-    network = random_network(recipe.seed, recipe.layers, recipe.hidden)
+    net = random_net(recipe.seed, recipe.layers, recipe.hidden)
     state = Checkpoint.resume(folder, plain(recipe), shapes) or Checkpoint(
-        plain(recipe), {name: one.detach().clone() for name, one in network.named_parameters()}
+        plain(recipe),
+        {name: parameter.detach().clone() for name, parameter in net.named_parameters()},
     )
-    optimizer = torch.optim.Adam(network.parameters(), lr=1.0, fused=True)
-    state.restore(optimizer, network)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1.0, fused=True)
+    state.restore(optimizer, net)
     started_s = time.perf_counter() - state.trained_s
     last = recipe.steps if stop_after is None else min(recipe.steps, stop_after)
     while state.step < last:
         for group in optimizer.param_groups:
             group["lr"] = recipe.rate(state.step)
-        state.losses.append(_step(recipe, network, optimizer, state.step))
+        state.losses.append(_step(recipe, net, optimizer, state.step))
         state.step += 1
         progress(state.step / recipe.steps, f"step {state.step}: loss {state.losses[-1]:.3f}")
         if state.step % recipe.checkpoint_every == 0 or state.step == last:
             state.trained_s = time.perf_counter() - started_s
-            state.capture(optimizer, network)
+            state.capture(optimizer, net)
             state.save(folder)
     path = folder / "meta.safetensors"
     save_weights(path, {name: state.weights[name] for name in shapes}, _facts(state), "float16")
@@ -178,38 +179,38 @@ def pretrain(
 
 
 def _step(
-    recipe: MetaRecipe, network: ConvolutionStack, optimizer: torch.optim.Optimizer, step: int
+    recipe: MetaRecipe, net: ConvolutionStack, optimizer: torch.optim.Optimizer, step: int
 ) -> float:
     """One update of the shared weights; returns the mean query loss after the inner step."""
-    shared = list(network.parameters())
-    theta = [one.detach().clone() for one in shared]
-    total = [torch.zeros_like(one) for one in shared]
+    shared = list(net.parameters())
+    theta = [parameter.detach().clone() for parameter in shared]
+    total = [torch.zeros_like(parameter) for parameter in shared]
     losses = []
     for item in range(recipe.batch):
         support, query = recipe.pair(np.random.default_rng([recipe.seed, step, item]))
-        inner = torch.autograd.grad(_loss(recipe, network, support), shared)
+        inner = torch.autograd.grad(_loss(recipe, net, support), shared)
         with torch.no_grad():
-            for one, gradient in zip(shared, inner, strict=True):
-                one.sub_(gradient, alpha=recipe.inner_rate)
-        loss = _loss(recipe, network, query)
+            for parameter, gradient in zip(shared, inner, strict=True):
+                parameter.sub_(gradient, alpha=recipe.inner_rate)
+        loss = _loss(recipe, net, query)
         losses.append(float(loss.detach()))
         for sum_, gradient in zip(total, torch.autograd.grad(loss, shared), strict=True):
             sum_.add_(gradient, alpha=1.0 / recipe.batch)
         with torch.no_grad():
-            for one, value in zip(shared, theta, strict=True):
-                one.copy_(value)
-    for one, gradient in zip(shared, total, strict=True):
-        one.grad = gradient
+            for parameter, value in zip(shared, theta, strict=True):
+                parameter.copy_(value)
+    for parameter, gradient in zip(shared, total, strict=True):
+        parameter.grad = gradient
     optimizer.step()
     return float(np.mean(losses))
 
 
-def _loss(recipe: MetaRecipe, network: ConvolutionStack, scenario: Scenario) -> Tensor:
-    """The loss of one case in units of the swarm's size."""
-    case = Case.of(scenario)
+def _loss(recipe: MetaRecipe, net: ConvolutionStack, scenario: Scenario) -> Tensor:
+    """The loss of one scenario in units of the swarm's size."""
+    scaled = ScaledScenario.of(scenario)
     kernel = as_tensor(enlarged_kernel(scenario.survivor_positions, recipe.enlargement))
-    output = run_network(network, case.start, kernel)
-    return judge(output[None], case, recipe.loss).loss[0] / case.scale.size_m
+    output = run_net(net, scaled.start, kernel)
+    return judge(output[None], scaled, recipe.loss).loss[0] / scaled.scale.size_m
 
 
 def _facts(state: Checkpoint) -> JsonDict:

@@ -11,10 +11,10 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.gradnorm import GradNorm, gradient_norms
 from reknit.algorithms.learned.common.loss import Judged, judge
-from reknit.algorithms.learned.demd.network import DemdNetwork
+from reknit.algorithms.learned.common.scaled import ScaledScenario
+from reknit.algorithms.learned.demd.net import DemdNet
 from reknit.base.types import FloatArray, IntArray
 from reknit.network.links import degrees
 
@@ -40,28 +40,28 @@ class Balanced:
     def __init__(
         self,
         planner: Demd,
-        networks: Sequence[DemdNetwork],
-        case: Case,
+        nets: Sequence[DemdNet],
+        scaled: ScaledScenario,
         shares: Sequence[FloatArray] | None = None,
     ) -> None:
         self._shares = shares
         self._rule = planner.loss
-        self._networks = networks
+        self._nets = nets
         rate, alpha = planner.gradnorm_rate, planner.gradnorm_alpha
-        self._balance = [GradNorm(2, alpha, rate) for _ in networks]
-        start = case.scenario.survivor_positions
+        self._balance = [GradNorm(2, alpha, rate) for _ in nets]
+        start = scaled.scenario.survivor_positions
         middle = (start.min(axis=0) + start.max(axis=0)) / 2.0
-        self._middle = case.scale.to_unit(middle)
+        self._middle = scaled.scale.to_unit(middle)
 
-    def __call__(self, output: Tensor, case: Case, branches: Sequence[int]) -> Judged:
-        judged = judge(output, case, self._rule)
-        size_m = case.scale.size_m
-        held = case.hold(output)
-        delay = torch.from_numpy(case.delay).float()
-        moved_m = ((held - case.start).norm(dim=2) * delay).amax(dim=1) * size_m
+    def __call__(self, output: Tensor, scaled: ScaledScenario, branches: Sequence[int]) -> Judged:
+        judged = judge(output, scaled, self._rule)
+        size_m = scaled.scale.size_m
+        held = scaled.hold(output)
+        delay = torch.from_numpy(scaled.delay).float()
+        moved_m = ((held - scaled.start).norm(dim=2) * delay).amax(dim=1) * size_m
         weights = np.stack(
             [
-                _output_shares(targets, case) if self._shares is None else self._shares[branch]
+                _output_shares(targets, scaled) if self._shares is None else self._shares[branch]
                 for targets, branch in zip(judged.targets, branches, strict=True)
             ]
         )
@@ -72,17 +72,17 @@ class Balanced:
             parts = [moved_m[row], off_m[row]]
             balance = self._balance[branch]
             if output.requires_grad:
-                norms = gradient_norms(parts, self._networks[branch].last_weight)
-                balance.update(np.asarray([float(one.detach()) for one in parts]), norms)
+                norms = gradient_norms(parts, self._nets[branch].last_weight)
+                balance.update(np.asarray([float(part.detach()) for part in parts]), norms)
             own, off = balance.weights
             # `judge` has counted the displacement once already.
             extra.append((own - 1.0) * parts[0] + off * parts[1])
         return replace(judged, loss=judged.loss + torch.stack(extra))
 
 
-def _output_shares(targets: FloatArray, case: Case) -> FloatArray:
+def _output_shares(targets: FloatArray, scaled: ScaledScenario) -> FloatArray:
     """Share of each UAV in the centroid."""
-    return degree_shares(degrees(targets, case.scenario.radio_range_m))
+    return degree_shares(degrees(targets, scaled.scenario.radio_range_m))
 
 
 def graph_degrees(kernel: csr_array) -> IntArray:

@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from reknit.algorithms.learned.common.baseline import Baseline, Model
-from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.baseline import Baseline, OnlineNet
 from reknit.algorithms.learned.common.layers import as_tensor, dropout_generator
 from reknit.algorithms.learned.common.online import OnlineRule
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.demd.loss import Balanced, degree_shares, graph_degrees
-from reknit.algorithms.learned.demd.network import DemdNetwork, embedding_kernel, hop_kernels
+from reknit.algorithms.learned.demd.net import DemdNet, embedding_kernel, hop_kernels
 from reknit.algorithms.parameters import Hops, Iterations, LearningRate, Range, Share
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
@@ -79,24 +79,24 @@ class Demd(Baseline):
         """The online iterations."""
         return replace(super().online, keep=tuple(self.keep))
 
-    def model(self, case: Case, context: Context) -> Model:
+    def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
         """One network per k."""
-        scenario = case.scenario
+        scenario = scaled.scenario
         context.progress(0.0, "counting hops")
-        embedding = as_tensor(embedding_kernel(scenario)) @ self.features(case)
+        embedding = as_tensor(embedding_kernel(scenario)) @ self.features(scaled)
         graphs = hop_kernels(scenario, self.hops)
         kernels = [as_tensor(kernel) for kernel in graphs]
         generator = torch.Generator().manual_seed(context.seed)
-        networks = [DemdNetwork.make(self, scenario.dim, generator) for _ in self.hops]
+        nets = [DemdNet.make(self, scenario.dim, generator) for _ in self.hops]
         dropout = dropout_generator(self.dropout, context.seed)
         by_hops = self.centroid_degrees == "hops"
         shares = [degree_shares(graph_degrees(graph)) for graph in graphs] if by_hops else None
-        objective = Balanced(self, networks, case, shares)
+        objective = Balanced(self, nets, scaled, shares)
 
         def forward(active: Sequence[int]) -> Tensor:
-            outputs = [networks[k](embedding, kernels[k], dropout) for k in active]
+            outputs = [nets[k](embedding, kernels[k], dropout) for k in active]
             return torch.stack(outputs)
 
-        parameters = [one for network in networks for one in network.parameters()]
+        parameters = [parameter for net in nets for parameter in net.parameters()]
         details = {"branches": [int(k) for k in self.hops]}
-        return Model(forward, parameters, objective, details, branches=len(networks))
+        return OnlineNet(forward, parameters, objective, details, branches=len(nets))

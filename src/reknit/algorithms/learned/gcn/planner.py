@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from reknit.algorithms.learned.common.baseline import Baseline, Model
-from reknit.algorithms.learned.common.case import Case
+from reknit.algorithms.learned.common.baseline import Baseline, OnlineNet
 from reknit.algorithms.learned.common.geometric import both_ways
 from reknit.algorithms.learned.common.layers import dropout_generator
-from reknit.algorithms.learned.gcn.network import GcnNetwork
+from reknit.algorithms.learned.common.scaled import ScaledScenario
+from reknit.algorithms.learned.gcn.net import GcnNet
 from reknit.base.context import Context
 from reknit.network.links import links
 
@@ -36,16 +36,16 @@ class Gcn(Baseline):
 
     name: ClassVar[str] = "gcn"
 
-    def model(self, case: Case, context: Context) -> Model:
+    def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
         """The network on the survivors' links."""
-        scenario = case.scenario
+        scenario = scaled.scenario
         edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
-        network = GcnNetwork.make(self, scenario.dim, context.seed)
-        features = self.features(case)[: len(case.start)]
+        net = GcnNet.make(self, scenario.dim, context.seed)
+        features = self.features(scaled)[: len(scaled.start)]
         dropout = dropout_generator(self.dropout, context.seed)
 
         def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = network(features, edges, dropout)
+            output: Tensor = net(features, edges, dropout)
             return output[None]
 
-        return Model(forward, list(network.parameters()))
+        return OnlineNet(forward, list(net.parameters()))

@@ -121,7 +121,7 @@ class Dgcn(nn.Module):
         masks: list[Tensor | None] = [None] * self.shape.blocks
         if generator is not None and self.dropout > 0:
             masks[1:] = [dropout_mask(shape, self.dropout, generator) for _ in masks[1:]]
-        tensors = [one for pair in self.weights for one in pair]
+        tensors = [tensor for pair in self.weights for tensor in pair]
         output: Tensor = Pass.apply(positions, self._wiring(kernel, masks), *tensors)  # type: ignore[no-untyped-call]
         return output
 
@@ -139,10 +139,10 @@ class Dgcn(nn.Module):
         """
         layers = self.linear_layers
         for number, (inner, outer) in enumerate(self._trunk(positions, kernel).blocks):
-            one, two = layers[2 * number + 1 : 2 * number + 3]
-            within, beyond = _awake(one, inner.rows), _awake(two, outer.rows)
-            _narrow(one, within, torch.arange(one.in_features))
-            _narrow(two, beyond, within)
+            first_layer, second_layer = layers[2 * number + 1 : 2 * number + 3]
+            within, beyond = _awake(first_layer, inner.rows), _awake(second_layer, outer.rows)
+            _narrow(first_layer, within, torch.arange(first_layer.in_features))
+            _narrow(second_layer, beyond, within)
             known = self.units[number]
             self.units[number] = beyond if known is None else known[beyond]
 

@@ -22,7 +22,7 @@ _RIDGE = 4e-4
 
 
 @torch.no_grad()
-def start_as_identity(network: Dgcn, generator: torch.Generator, liveliness: float = 1.0) -> None:
+def start_as_identity(net: Dgcn, generator: torch.Generator, liveliness: float = 1.0) -> None:
     """Set all weights.
 
     Parameters
@@ -30,8 +30,8 @@ def start_as_identity(network: Dgcn, generator: torch.Generator, liveliness: flo
     liveliness
         How large the second layer of each block starts, 1 being the usual variance.
     """
-    first, *inner, last = network.linear_layers
-    hidden = network.shape.hidden
+    first, *inner, last = net.linear_layers
+    hidden = net.shape.hidden
     direction = torch.randn(first.weight.shape, generator=generator)
     first.weight.copy_(direction / direction.norm(dim=1, keepdim=True))
     first.bias.copy_(2.0 * torch.rand(hidden, generator=generator) - 1.0)
@@ -39,8 +39,8 @@ def start_as_identity(network: Dgcn, generator: torch.Generator, liveliness: flo
         spread = math.sqrt(2.0 / hidden) * (liveliness if number % 2 else 1.0)
         layer.weight.copy_(torch.randn(layer.weight.shape, generator=generator) * spread)
         layer.bias.zero_()
-    point = (2.0 * torch.rand((_POINTS, network.shape.dim), generator=generator) - 1.0) * _REACH
-    features = network.features_alone(point)
+    point = (2.0 * torch.rand((_POINTS, net.shape.dim), generator=generator) - 1.0) * _REACH
+    features = net.features_alone(point)
     rows = torch.cat([features, torch.ones(_POINTS, 1)], dim=1).double()
     ridge = _RIDGE * torch.eye(rows.shape[1], dtype=torch.float64)
     fitted = torch.linalg.solve(rows.T @ rows + ridge, rows.T @ torch.atanh(point).double())

@@ -155,7 +155,7 @@ def ordinary_kernel(hops: DamageHops, branches: Sequence[int]) -> Kernel:
 
 def _links(hops: DamageHops, k: int) -> tuple[Tensor, Tensor, Tensor]:
     """Survivor and destroyed UAV of each link of an mDAG, and the degree of each of the N nodes."""
-    row, column = (torch.from_numpy(one) for one in hops.pairs(k))
+    row, column = (torch.from_numpy(index) for index in hops.pairs(k))
     ends = torch.cat([row, column + hops.survivors])
     return row, column, torch.bincount(ends, minlength=hops.survivors + hops.lost).float()
 

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from reknit.algorithms.descent import Descent
 from reknit.algorithms.learned.common.baseline import Flown
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.layers import dropout_generator
 from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.common.online import OnlineRule, Outcome, iterate
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.solution import NO, choose
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
@@ -27,8 +27,8 @@ from reknit.algorithms.learned.ml_dagl.settings import (
 )
 from reknit.algorithms.learned.ml_dagl.weight_files import (
     SHIPPED_SIZES,
-    load_network,
-    untrained_network,
+    load_net,
+    untrained_net,
     weight_file,
 )
 from reknit.algorithms.parameters import Dropout, Iterations, LearningRate, Penalty
@@ -58,7 +58,7 @@ class MlDagl:
     preset
         "default", the best made of the architecture, or "paper", to the letter.
     disconnection
-        "excess" or "count": what the loss counts as disconnection.
+        "excess" or "count": how the loss measures what is not connected.
     penalty
         Lambda, its weight: metres per sub-net ("count") or per metre ("excess").
     epsilon
@@ -166,10 +166,10 @@ class MlDagl:
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """Targets for one scenario."""
         settings = self.settings
-        case = Case.of(scenario)
-        chosen, outcome = self.train(case, settings.online, context)
+        scaled = ScaledScenario.of(scenario)
+        chosen, outcome = self.train(scaled, settings.online, context)
         proposal = choose(
-            case,
+            scaled,
             outcome,
             contraction=settings.contraction,
             trimming=settings.trimming and not context.is_over,
@@ -177,20 +177,20 @@ class MlDagl:
         )
         if not settings.refine or context.is_over:
             return proposal
-        return _refined(case, outcome, proposal, settings, context)
+        return _refined(scaled, outcome, proposal, settings, context)
 
     def train(
-        self, case: Case, rule: OnlineRule, context: Context
+        self, scaled: ScaledScenario, rule: OnlineRule, context: Context
     ) -> tuple[tuple[int, ...], Outcome]:
         """The dilation sizes, and what their branches come to in the online iterations."""
         settings = self.settings
         context.progress(0.0, "counting hops")
-        _check_size(case.scenario.uavs)
-        hops = settings.hops(case.scenario)
+        _check_size(scaled.scenario.uavs)
+        hops = settings.hops(scaled.scenario)
         chosen = hops.chosen
         trained = min([len(chosen), *[count for start, count in rule.keep if start == 0]])
-        _check_size(case.scenario.uavs, trained)
-        dgcn = self.dgcn(case.scenario.dim, case.scenario.uavs, context.seed)
+        _check_size(scaled.scenario.uavs, trained)
+        dgcn = self.dgcn(scaled.scenario.dim, scaled.scenario.uavs, context.seed)
         dropout = dropout_generator(settings.dropout, context.seed)
         kernels: dict[tuple[int, ...], Kernel] = {}
 
@@ -202,23 +202,23 @@ class MlDagl:
             return kernels[key]
 
         def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = dgcn(case.unit, kernel(active), dropout)
+            output: Tensor = dgcn(scaled.unit, kernel(active), dropout)
             return output
 
         def begin(active: Sequence[int]) -> Iterable[Tensor]:
             if settings.awake_only:
-                dgcn.leave_out_asleep(case.unit, kernel(active))
+                dgcn.leave_out_asleep(scaled.unit, kernel(active))
             return dgcn.parameters()
 
         outcome = iterate(
             forward,
             begin,
             len(chosen),
-            case,
+            scaled,
             Flown(settings.loss) if settings.fastest == "flown" else settings.loss,
             rule,
             context,
-            lower_bound(case.scenario).bound_s,
+            lower_bound(scaled.scenario).bound_s,
         )
         return chosen, outcome
 
@@ -228,19 +228,21 @@ class MlDagl:
         shape, residual, dropout = Shape(dim), settings.residual, settings.dropout
         if self.weights in (RANDOM, IDENTITY):
             identity = self.weights == IDENTITY
-            return untrained_network(
-                shape, seed, residual=residual, dropout=dropout, identity=identity
-            )
+            return untrained_net(shape, seed, residual=residual, dropout=dropout, identity=identity)
         shipped = self.weights == PRETRAINED
         path = weight_file(self.preset, dim, uavs) if shipped else Path(self.weights)
         if shipped and not path.exists():
             allowed = "'default', or weights of your own: the paper has no 3-D swarms"
             raise InvalidParameter("preset", self.preset, allowed)
-        return load_network(path, shape, residual=residual, dropout=dropout)
+        return load_net(path, shape, residual=residual, dropout=dropout)
 
 
 def _refined(
-    case: Case, outcome: Outcome, proposal: Proposal, settings: Settings, context: Context
+    scaled: ScaledScenario,
+    outcome: Outcome,
+    proposal: Proposal,
+    settings: Settings,
+    context: Context,
 ) -> Proposal:
     """The fastest of the proposal and what descent on the targets makes of two starts.
 
@@ -255,17 +257,17 @@ def _refined(
     candidates = [(NO, proposal)]
     for origin, start in (("output", best.targets), ("positions", None)):
         begun = replace(context, progress=silent, warm_start=start)
-        candidates.append((origin, descent.propose(case.scenario, begun)))
-    origin, kept = min(candidates, key=lambda named: _rank(case, named[1].targets))
+        candidates.append((origin, descent.propose(scaled.scenario, begun)))
+    origin, kept = min(candidates, key=lambda named: _rank(scaled, named[1].targets))
     details = {**(proposal.details or {}), "refined": origin}
     if kept is not proposal:
         details["contracted"] = (kept.details or {})["contracted"]
     return replace(kept, status=proposal.status or kept.status, details=details)
 
 
-def _rank(case: Case, targets: FloatArray) -> tuple[int, float]:
+def _rank(scaled: ScaledScenario, targets: FloatArray) -> tuple[int, float]:
     """Fewer sub-nets first, then the faster."""
-    return count_subnets(targets, case.scenario.planning_range_m), case.time_s(targets)
+    return count_subnets(targets, scaled.scenario.planning_range_m), scaled.time_s(targets)
 
 
 def _check_size(uavs: int, branches: int = 1) -> None:

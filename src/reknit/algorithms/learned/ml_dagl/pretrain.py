@@ -21,9 +21,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain, thinned
 from reknit.algorithms.learned.common.loss import judge
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.weights import save_weights
 from reknit.algorithms.learned.ml_dagl.attention import DamageHops
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
@@ -65,31 +65,32 @@ def pretrain(
     folder = output_folder(Path(out_dir))
     shapes = tensor_shapes(config.shape)
     run = Checkpoint.resume(folder, plain(config), shapes) or _begin(config)
-    network = Dgcn(config.shape, residual=config.settings.residual, dropout=config.settings.dropout)
-    optimizer = _optimizer(config, network)
-    run.restore(optimizer, network)
+    net = Dgcn(config.shape, residual=config.settings.residual, dropout=config.settings.dropout)
+    optimizer = _optimizer(config, net)
+    run.restore(optimizer, net)
     validation = Validation.of(config) if config.validate_every else None
     started_s = time.perf_counter() - run.trained_s
     last = config.steps if stop_after is None else min(config.steps, stop_after)
     while True:
         due = validation is not None and run.step % config.validate_every == 0
         if validation is not None and (due or run.step == config.steps):
-            figures = validation.look(network)
+            figures = validation.look(net)
             run.record_validation(figures)
             if config.boundary and _all_connected(figures):
                 run.moments |= {
-                    _KEPT + name: one.detach().clone() for name, one in network.named_parameters()
+                    _KEPT + name: parameter.detach().clone()
+                    for name, parameter in net.named_parameters()
                 }
         ends = run.step >= last or _beyond_boundary(run)
         if run.step % config.checkpoint_every == 0 or ends:
             run.trained_s = time.perf_counter() - started_s
-            run.capture(optimizer, network)
+            run.capture(optimizer, net)
             run.save(folder)
         if ends:
             break
         for group in optimizer.param_groups:
             group["lr"] = config.rate(run.step)
-        run.losses.append(_step(config, network, optimizer, run.step))
+        run.losses.append(_step(config, net, optimizer, run.step))
         run.step += 1
         progress(run.step / config.steps, f"step {run.step}: loss {run.losses[-1]:.3f}")
     return export(run, folder)
@@ -140,65 +141,63 @@ def _beyond_boundary(run: Checkpoint) -> bool:
 
 def _begin(config: PretrainConfig) -> Checkpoint:
     generator = torch.Generator().manual_seed(config.seed)
-    network = Dgcn(config.shape, generator=generator)
+    net = Dgcn(config.shape, generator=generator)
     if config.start == "identity":
-        start_as_identity(network, generator)
+        start_as_identity(net, generator)
     return Checkpoint(
-        plain(config), {name: one.clone() for name, one in network.state_dict().items()}
+        plain(config), {name: parameter.clone() for name, parameter in net.state_dict().items()}
     )
 
 
-def _optimizer(config: PretrainConfig, network: Dgcn) -> torch.optim.Optimizer:
+def _optimizer(config: PretrainConfig, net: Dgcn) -> torch.optim.Optimizer:
     """Plain steps for Reptile, whose differences have the right size already; else Adam."""
     if config.inner_iterations:
-        return torch.optim.SGD(network.parameters(), lr=1.0)
-    return torch.optim.Adam(network.parameters(), lr=1.0, fused=True)
+        return torch.optim.SGD(net.parameters(), lr=1.0)
+    return torch.optim.Adam(net.parameters(), lr=1.0, fused=True)
 
 
-def _step(
-    config: PretrainConfig, network: Dgcn, optimizer: torch.optim.Optimizer, step: int
-) -> float:
+def _step(config: PretrainConfig, net: Dgcn, optimizer: torch.optim.Optimizer, step: int) -> float:
     """One update of the shared weights; returns the mean relative loss that was left."""
-    total = [torch.zeros_like(one) for one in network.parameters()]
+    total = [torch.zeros_like(parameter) for parameter in net.parameters()]
     losses = []
     for item in range(config.batch):
         rng = np.random.default_rng([config.seed, step, item])
-        losses.append(_learn(config, network, rng, total))
-    for one, direction in zip(network.parameters(), total, strict=True):
-        one.grad = direction / config.batch
+        losses.append(_learn(config, net, rng, total))
+    for parameter, direction in zip(net.parameters(), total, strict=True):
+        parameter.grad = direction / config.batch
     optimizer.step()
     return float(np.mean(losses))
 
 
 def _learn(
-    config: PretrainConfig, network: Dgcn, rng: np.random.Generator, total: list[Tensor]
+    config: PretrainConfig, net: Dgcn, rng: np.random.Generator, total: list[Tensor]
 ) -> float:
     """Add what one scenario says to `total`; returns its last relative loss.
 
     That is the way from its own weights back to the shared ones, or its gradient.
     """
     scenario = config.curriculum.draw(rng)
-    case = Case.of(scenario)
+    scaled = ScaledScenario.of(scenario)
     kernel = _draw_kernel(config, config.settings.hops(scenario), rng)
     dropout = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
     bound_m = float(scenario.max_speed_mps.max()) * emst_bound(scenario).bound_s
     scale_m = bound_m + _EASY_M
     rule, online = config.settings.loss, config.settings.online
     if config.inner_iterations:
-        own = copy.deepcopy(network)
+        own = copy.deepcopy(net)
         own_optimizer = torch.optim.Adam(own.parameters(), betas=online.betas, fused=True)
         for number in range(config.inner_iterations):
             for group in own_optimizer.param_groups:
-                group["lr"] = online.rate(case, number, config.inner_iterations)
+                group["lr"] = online.rate(scaled, number, config.inner_iterations)
             own_optimizer.zero_grad()
-            judged = judge(own(case.unit, kernel, dropout), case, rule)
+            judged = judge(own(scaled.unit, kernel, dropout), scaled, rule)
             judged.loss.sum().backward()  # type: ignore[no-untyped-call]
             own_optimizer.step()
-        for sum_, shared, moved in zip(total, network.parameters(), own.parameters(), strict=True):
+        for sum_, shared, moved in zip(total, net.parameters(), own.parameters(), strict=True):
             sum_ += shared.detach() - moved.detach()
     else:
-        judged = judge(network(case.unit, kernel, dropout), case, rule)
-        gradients = torch.autograd.grad(judged.loss.sum() / scale_m, list(network.parameters()))
+        judged = judge(net(scaled.unit, kernel, dropout), scaled, rule)
+        gradients = torch.autograd.grad(judged.loss.sum() / scale_m, list(net.parameters()))
         for sum_, gradient in zip(total, gradients, strict=True):
             sum_ += gradient
     return float(judged.loss.detach().mean()) / scale_m

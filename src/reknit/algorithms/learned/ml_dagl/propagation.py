@@ -135,19 +135,19 @@ class Trunk:
         first = Gco.of(positions.expand(len(kernel.own), *positions.shape), layers[0], kernel)
         rows = first.out
         blocks = []
-        for mask, units, one, two in zip(
+        for mask, units, of_inner, of_outer in zip(
             wiring.masks, wiring.units, layers[1:-1:2], layers[2:-1:2], strict=True
         ):
             features = _by_branch(rows, kernel)
-            inner = Gco.of(features if mask is None else features * mask, one, kernel)
-            outer = Gco.of(inner.features, two, kernel)
+            inner = Gco.of(features if mask is None else features * mask, of_inner, kernel)
+            outer = Gco.of(inner.features, of_outer, kernel)
             rows = _joined(outer.out, units, first.out, wiring.residual)
             blocks.append((inner, outer))
         return Trunk(wiring, first, tuple(blocks), rows)
 
     def gradients(self, gradient: Tensor) -> list[Weights]:
         """Those of the layers, in order, for that of X_block^L, which is changed in place."""
-        found: list[Weights] = []
+        by_layer: list[Weights] = []
         of_skip = torch.zeros_like(gradient) if self.wiring.residual else None
         parts = zip(self.wiring.masks, self.wiring.units, self.blocks, strict=True)
         for mask, units, (inner, outer) in reversed(list(parts)):
@@ -155,16 +155,16 @@ class Trunk:
                 of_skip += gradient
             if units is not None:
                 gradient = gradient.index_select(1, units)
-            found.append(outer.weight_gradients(gradient))
+            by_layer.append(outer.weight_gradients(gradient))
             gradient = outer.feature_gradient(gradient)
-            found.append(inner.weight_gradients(gradient))
+            by_layer.append(inner.weight_gradients(gradient))
             gradient = inner.feature_gradient(gradient)
             if mask is not None:
                 gradient *= mask.flatten(0, 1)
         if of_skip is not None:
             gradient += of_skip
-        found.append(self.first.weight_gradients(gradient))
-        return found[::-1]
+        by_layer.append(self.first.weight_gradients(gradient))
+        return by_layer[::-1]
 
 
 def _joined(out: Tensor, units: Tensor | None, skip: Tensor, residual: bool) -> Tensor:
@@ -208,7 +208,7 @@ class Pass(torch.autograd.Function):
         narrow = convolve(whole, kernel).flatten(0, 1)
         last = narrow.t() @ trunk.rows, own.sum(dim=(0, 1))
         layers = [*trunk.gradients(narrow @ weight), last]
-        flat = [one for pair in layers for one in (pair if ctx.bias else (pair[0], None))]
+        flat = [tensor for pair in layers for tensor in (pair if ctx.bias else (pair[0], None))]
         return None, None, *flat
 
 

@@ -25,7 +25,7 @@ FASTEST = ("planned", "flown")
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides a plan but the weights, the case and the seed.
+    """Everything that decides a plan but the weights, the scenario and the seed.
 
     Parameters
     ----------

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch import Tensor
 
-from reknit.algorithms.learned.common.case import Case
 from reknit.algorithms.learned.common.online import Outcome, iterate
+from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
@@ -28,12 +28,12 @@ class Validation:
     """Fixed cases, each with the kernels of all its branches."""
 
     config: PretrainConfig
-    cases: tuple[tuple[str, Case, Kernel], ...]
+    swarms: tuple[tuple[str, ScaledScenario, Kernel], ...]
 
     @staticmethod
     def of(config: PretrainConfig) -> Validation:
-        """Draw the cases."""
-        cases = []
+        """Draw the swarms."""
+        swarms = []
         settings = config.settings
         for uavs, lost in config.validation:
             for number in range(config.validation_cases):
@@ -42,43 +42,45 @@ class Validation:
                 )
                 hops = settings.hops(scenario)
                 kernel = settings.kernel(hops, hops.chosen)
-                cases.append((f"{uavs}-{lost}", Case.of(scenario), kernel))
-        return Validation(config, tuple(cases))
+                swarms.append((f"{uavs}-{lost}", ScaledScenario.of(scenario), kernel))
+        return Validation(config, tuple(swarms))
 
-    def look(self, network: Dgcn) -> JsonDict:
+    def look(self, net: Dgcn) -> JsonDict:
         """Share connected and mean planned time (of those) after 0, 5, ... online iterations."""
         figures: JsonDict = {}
         for iterations in self.config.validation_iterations:
-            found: dict[str, list[float]] = {}
-            for name, case, kernel in self.cases:
-                outcome = self._run(network, case, kernel, iterations)
+            times_by_swarm: dict[str, list[float]] = {}
+            for name, scaled, kernel in self.swarms:
+                outcome = self._run(net, scaled, kernel, iterations)
                 time_s = outcome.solutions[0].time_s if outcome.solutions else np.inf
-                found.setdefault(name, []).append(time_s)
-            figures[str(iterations)] = {name: _summary(times) for name, times in found.items()}
+                times_by_swarm.setdefault(name, []).append(time_s)
+            figures[str(iterations)] = {
+                name: _summary(times) for name, times in times_by_swarm.items()
+            }
         return figures
 
-    def _run(self, network: Dgcn, case: Case, kernel: Kernel, iterations: int) -> Outcome:
-        own = copy.deepcopy(network)
+    def _run(self, net: Dgcn, scaled: ScaledScenario, kernel: Kernel, iterations: int) -> Outcome:
+        own = copy.deepcopy(net)
         settings = self.config.settings
 
         def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = own(case.unit, kernel.of_branches(active))
+            output: Tensor = own(scaled.unit, kernel.of_branches(active))
             return output
 
         return iterate(
             forward,
             lambda _: own.parameters(),
             len(kernel.own),
-            case,
+            scaled,
             settings.loss,
             replace(settings.online, iterations=iterations),
             Context(),
-            emst_bound(case.scenario).bound_s,
+            emst_bound(scaled.scenario).bound_s,
         )
 
 
 def _summary(times_s: list[float]) -> JsonDict:
-    connected = [one for one in times_s if np.isfinite(one)]
+    connected = [time_s for time_s in times_s if np.isfinite(time_s)]
     return {
         "connected": round(len(connected) / len(times_s), 3),
         "planned_s": round(float(np.mean(connected)), 3) if connected else None,

@@ -59,14 +59,14 @@ def tensor_shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def load_network(path: Path, shape: Shape, *, residual: bool, dropout: float) -> Dgcn:
+def load_net(path: Path, shape: Shape, *, residual: bool, dropout: float) -> Dgcn:
     """A network of its own with the weights of a file; the file is read once."""
-    network = Dgcn(shape, residual=residual, dropout=dropout)
-    network.load_state_dict(_read(path.resolve(), shape, file_stamp(path)))
-    return network
+    net = Dgcn(shape, residual=residual, dropout=dropout)
+    net.load_state_dict(_read(path.resolve(), shape, file_stamp(path)))
+    return net
 
 
-def untrained_network(
+def untrained_net(
     shape: Shape, seed: int, *, residual: bool, dropout: float, identity: bool
 ) -> Dgcn:
     """A network with random weights, for the ablations without pre-training.
@@ -88,10 +88,10 @@ def untrained_network(
         The network.
     """
     generator = torch.Generator().manual_seed(seed)
-    network = Dgcn(shape, residual=residual, dropout=dropout, generator=generator)
+    net = Dgcn(shape, residual=residual, dropout=dropout, generator=generator)
     if identity:
-        start_as_identity(network, generator)
-    return network
+        start_as_identity(net, generator)
+    return net
 
 
 @lru_cache(maxsize=4)

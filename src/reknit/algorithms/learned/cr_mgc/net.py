@@ -55,34 +55,34 @@ def enlarged_kernel(positions: FloatArray, share: float) -> csr_array:
     return contracting_kernel(pairs, len(positions))
 
 
-def run_network(
-    network: ConvolutionStack,
+def run_net(
+    net: ConvolutionStack,
     start: Tensor,
     kernel: Tensor,
     generator: torch.Generator | None = None,
 ) -> Tensor:
     """(n, 2) or (n, 3) normalised positions to targets of the same shape in (-1, 1)."""
     dim = start.shape[1]
-    output: Tensor = network(functional.pad(start, (0, SPACE - dim)), kernel, generator)
+    output: Tensor = net(functional.pad(start, (0, SPACE - dim)), kernel, generator)
     return output[:, :dim]
 
 
-def random_network(
+def random_net(
     seed: int, layers: int = LAYERS, hidden: int = HIDDEN, dropout: float = 0.0
 ) -> ConvolutionStack:
     """A network with the first weights of a seed."""
-    network = _blank(layers, hidden, dropout)
-    fill(network, torch.Generator().manual_seed(seed))
-    return network
+    net = _blank(layers, hidden, dropout)
+    fill(net, torch.Generator().manual_seed(seed))
+    return net
 
 
-def load_network(
+def load_net(
     path: Path, layers: int = LAYERS, hidden: int = HIDDEN, dropout: float = 0.0
 ) -> ConvolutionStack:
     """A network of its own with the weights of a file; the file is read once."""
-    network = _blank(layers, hidden, dropout)
-    network.load_state_dict(_read(path.resolve(), layers, hidden, file_stamp(path)))
-    return network
+    net = _blank(layers, hidden, dropout)
+    net.load_state_dict(_read(path.resolve(), layers, hidden, file_stamp(path)))
+    return net
 
 
 def tensor_shapes(layers: int, hidden: int) -> dict[str, tuple[int, ...]]:
@@ -96,9 +96,9 @@ def tensor_shapes(layers: int, hidden: int) -> dict[str, tuple[int, ...]]:
 
 def _blank(layers: int, hidden: int, dropout: float) -> ConvolutionStack:
     sizes = layer_sizes(SPACE, layers, hidden)
-    network = without_values(lambda: ConvolutionStack(sizes, dropout))
-    assert isinstance(network, ConvolutionStack)
-    return network
+    net = without_values(lambda: ConvolutionStack(sizes, dropout))
+    assert isinstance(net, ConvolutionStack)
+    return net
 
 
 @lru_cache(maxsize=4)

@@ -47,7 +47,7 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class ScaledScenario:
     """A scenario in a network's units.
 
     Parameters
@@ -70,7 +70,7 @@ class Case:
     fixed: BoolArray
 
     @staticmethod
-    def of(scenario: Scenario) -> Case:
+    def of(scenario: Scenario) -> ScaledScenario:
         """Normalise one scenario."""
         scale = Scale.of(scenario)
         ordered = np.concatenate([scenario.survivor_positions, scenario.destroyed_positions])
@@ -78,7 +78,7 @@ class Case:
         speeds = scenario.max_speed_mps[scenario.survivors]
         delay = speeds.max() / speeds
         fixed = np.isin(scenario.survivors, scenario.anchors)
-        return Case(scenario, scale, unit, unit[: len(speeds)], delay, fixed)
+        return ScaledScenario(scenario, scale, unit, unit[: len(speeds)], delay, fixed)
 
     @cached_property
     def need(self) -> float:

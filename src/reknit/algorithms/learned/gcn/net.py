@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reknit.algorithms.learned.gcn.planner import Gcn
 
 
-class GcnNetwork(nn.Module):
+class GcnNet(nn.Module):
     """The network of `Gcn` for one graph, whose normalisation it remembers."""
 
     def __init__(self, dim: int, layers: int, hidden: int, dropout: float) -> None:
@@ -27,11 +27,9 @@ class GcnNetwork(nn.Module):
     @staticmethod
     def make(planner: Gcn, dim: int, seed: int) -> nn.Module:
         """A network with the first weights of a seed."""
-        network = without_values(
-            lambda: GcnNetwork(dim, planner.layers, planner.hidden, planner.dropout)
-        )
-        fill(network, torch.Generator().manual_seed(seed))
-        return network
+        net = without_values(lambda: GcnNet(dim, planner.layers, planner.hidden, planner.dropout))
+        fill(net, torch.Generator().manual_seed(seed))
+        return net
 
     def forward(self, features: Tensor, edges: Tensor, generator: torch.Generator | None) -> Tensor:
         """(n, dim) positions to (n, dim) in (-1, 1)."""

@@ -19,7 +19,7 @@ _LAST_SHARE = 0.1
 that outputs would start all over the area; like this they start close to one point, as GCN's do."""
 
 
-class GatNetwork(nn.Module):
+class GatNet(nn.Module):
     """The network of `Gat`."""
 
     def __init__(self, planner: Gat, dim: int) -> None:
@@ -35,13 +35,13 @@ class GatNetwork(nn.Module):
     @staticmethod
     def make(planner: Gat, dim: int, seed: int) -> nn.Module:
         """A network with the first weights of a seed."""
-        network = without_values(lambda: GatNetwork(planner, dim))
-        fill(network, torch.Generator().manual_seed(seed))
-        assert isinstance(network, GatNetwork)
+        net = without_values(lambda: GatNet(planner, dim))
+        fill(net, torch.Generator().manual_seed(seed))
+        assert isinstance(net, GatNet)
         with torch.no_grad():
-            for one in network.last.parameters():
-                one.mul_(_LAST_SHARE)
-        return network
+            for parameter in net.last.parameters():
+                parameter.mul_(_LAST_SHARE)
+        return net
 
     def forward(self, features: Tensor, edges: Tensor, generator: torch.Generator | None) -> Tensor:
         """(n, dim) positions to (n, dim) in (-1, 1)."""

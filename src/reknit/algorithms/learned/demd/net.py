@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reknit.algorithms.learned.demd.planner import Demd
 
 
-class DemdNetwork(nn.Module):
+class DemdNet(nn.Module):
     """The damage embedding's weights, then a stack of convolutions."""
 
     def __init__(self, planner: Demd, dim: int) -> None:
@@ -39,12 +39,12 @@ class DemdNetwork(nn.Module):
         self.stack = ConvolutionStack(rest, planner.dropout)
 
     @staticmethod
-    def make(planner: Demd, dim: int, generator: torch.Generator) -> DemdNetwork:
+    def make(planner: Demd, dim: int, generator: torch.Generator) -> DemdNet:
         """A network with the generator's next weights."""
-        network = without_values(lambda: DemdNetwork(planner, dim))
-        fill(network, generator)
-        assert isinstance(network, DemdNetwork)
-        return network
+        net = without_values(lambda: DemdNet(planner, dim))
+        fill(net, generator)
+        assert isinstance(net, DemdNet)
+        return net
 
     @property
     def last_weight(self) -> Tensor:
