@@ -10,18 +10,19 @@ from pathlib import Path
 
 from campaign.log import Log, Record
 from campaign.page import page
-from campaign.parts import PARTS, run_for, run_seed
+from campaign.parts import PARTS, open_log, run_for, run_seed
 
-_PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
+_HERE = Path(__file__).parent
+_PAGE = _HERE.parent / "docs" / "reliability.md"
 
 
 def main(words: list[str] | None = None) -> int:
     """Exit code 0 without findings, 1 with some."""
     parser = argparse.ArgumentParser(prog="python -m campaign", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=240.0, help="length of this call")
     parser.add_argument(
-        "--out", type=Path, default=Path("campaign-results"), help="the log's folder"
+        "--minutes", type=float, default=240.0, help="length of this call; 0: only the page"
     )
+    parser.add_argument("--out", type=Path, default=_HERE, help="the folder of log.jsonl")
     parser.add_argument("--page", type=Path, default=_PAGE, help="the summary to write")
     parser.add_argument("--part", choices=sorted(PARTS), help="one part only, with --seed")
     parser.add_argument("--seed", type=int, help="the seed of --part")
@@ -39,7 +40,7 @@ def main(words: list[str] | None = None) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             parser.error(f"another campaign is writing to {given.out}; allowed: one at a time")
-        return _run(given.minutes, Log(given.out / "log.jsonl"), given.page)
+        return _run(given.minutes, open_log(given.out / "log.jsonl"), given.page)
 
 
 def _run(minutes: float, log: Log, summary: Path) -> int:

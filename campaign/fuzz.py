@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
+import json
 import random
 import signal
 import sys
@@ -13,13 +15,18 @@ from pathlib import Path
 from types import FrameType
 
 import reknit
+from campaign.corpus import documents, drawn, drawn_tables
 from campaign.outcome import Outcome
 from reknit.cli import main
 from reknit.errors import ReknitError
 from reknit.plans.files import plan_json
+from reknit.study.library.instances import instance
 from reknit.study.spec.study import load_study
 
-_FILES = 12
+_CHANGED, _OF_CORPORA, _DRAWN = 30, 10, 10
+"""Files of one seed: good ones changed, broken documents, and those that hypothesis draws."""
+
+_INSTANCE = "small-4-1"
 _MOST_CPU_S = 10.0
 
 _PIECES = (
@@ -71,7 +78,7 @@ def _limited() -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _break(text: str, rng: random.Random) -> bytes:
+def _break(text: str, rng: random.Random, encoding: str = "utf-8") -> bytes:
     """One to three changes: a piece replaced, cut out, doubled, or bits turned over."""
     for _ in range(rng.randint(1, 3)):
         start = rng.randrange(len(text) + 1)
@@ -90,32 +97,64 @@ def _break(text: str, rng: random.Random) -> bytes:
             text = " ".join(words)
         else:
             text = text[:start]
-    data = bytearray(text.encode("utf-8", "surrogateescape"))
+    errors = "surrogateescape" if encoding == "utf-8" else "replace"
+    data = bytearray(text.encode(encoding, errors))
     if data and rng.random() < 0.15:
         data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
     return bytes(data)
 
 
 def fuzzed_files(seed: int, folder: Path) -> Outcome:
-    """A dozen files made from good ones, each given to the command that reads its kind."""
+    """Fifty broken files, each given to the command that reads its kind."""
     rng = random.Random(seed)
-    scenario = reknit.generate(12, 6, seed=seed, dim=rng.choice([2, 3]))
-    good = {}
-    for name in ("scenario.json", "scenario.csv"):
-        reknit.save_scenario(scenario, folder / name)
-        good[name] = (folder / name).read_text()
-    good["plan.json"] = plan_json(reknit.plan(scenario, "certified"))
-    good["study.toml"] = _STUDY
+    good = _good(seed, rng, folder)
+    broken = [
+        (kind, _changed(good[kind], kind, rng)) for kind in rng.choices(sorted(good), k=_CHANGED)
+    ]
+    for kind in rng.choices(sorted(good), k=_OF_CORPORA):
+        text, document = good[kind], rng.choice(documents(Path(kind).suffix))
+        at = rng.choice([0, len(text), rng.randrange(len(text))])
+        broken.append((kind, rng.choice([document, text[:at] + document + text[at:]])))
+    for kind in ("scenario.json", "plan.json"):
+        values = drawn(json.loads(good[kind]), _DRAWN // 3, rng.randrange(2**32))
+        broken += [(kind, json.dumps(value).encode()) for value in values]
+    header = good["scenario.csv"].decode().partition("\n")[0]
+    tables = drawn_tables(header, _DRAWN - 2 * (_DRAWN // 3), rng.randrange(2**32))
+    broken += [("scenario.csv", text.encode("utf-8", "replace")) for text in tables]
     findings, refused = [], 0
-    for number in range(_FILES):
-        kind = rng.choice(sorted(good))
+    for number, (kind, data) in enumerate(broken):
         path = folder / f"broken-{number}{Path(kind).suffix}"
-        path.write_bytes(_break(good[kind], rng))
+        path.write_bytes(data)
         fault, code = _fault(kind, path, folder)
         refused += code == 2
         if fault:
             findings.append(f"file {number}, a broken {kind}: {fault}")
-    return Outcome(_FILES, tuple(findings), {"refused": refused})
+    return Outcome(len(broken), tuple(findings), {"refused": refused})
+
+
+def _good(seed: int, rng: random.Random, folder: Path) -> dict[str, bytes]:
+    """One file of each kind that is in order; the scenario's is left in the folder."""
+    scenario = reknit.generate(12, 6, seed=seed, dim=rng.choice([2, 3]))
+    good = {}
+    for name in ("scenario.json", "scenario.csv"):
+        reknit.save_scenario(scenario, folder / name)
+        good[name] = (folder / name).read_bytes()
+    plan = reknit.plan(scenario, "certified")
+    good["plan.json"] = plan_json(plan).encode()
+    good["study.toml"] = _STUDY.encode()
+    own = instance(_INSTANCE).best()
+    (folder / "own.json").write_text(plan_json(own))
+    good["library.gz"] = gzip.compress(plan_json(own).encode(), mtime=0)
+    return good
+
+
+def _changed(data: bytes, kind: str, rng: random.Random) -> bytes:
+    """A good file with a few changes; of a packed one, now and then within it."""
+    if kind != "library.gz":
+        return _break(data.decode(), rng)
+    if rng.random() < 0.5:
+        return gzip.compress(_break(gzip.decompress(data).decode(), rng), mtime=0)
+    return _break(data.decode("latin-1"), rng, "latin-1")
 
 
 def _fault(kind: str, path: Path, folder: Path) -> tuple[str, int]:
@@ -124,6 +163,11 @@ def _fault(kind: str, path: Path, folder: Path) -> tuple[str, int]:
         words = ["verify", str(folder / "scenario.json"), str(path)]
     elif kind == "study.toml":
         words = ["study", "run", str(path), "--out", str(folder / "results")]
+    elif kind == "library.gz":
+        library = folder / "library"
+        library.mkdir(exist_ok=True)
+        path.replace(library / f"{_INSTANCE}.json.gz")
+        words = ["study", "submit", _INSTANCE, str(folder / "own.json"), "--out", str(library)]
     else:
         words = ["recover", str(path), "--planner", "contraction", "--budget", "1", "--json"]
     error = io.StringIO()

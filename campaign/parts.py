@@ -1,12 +1,15 @@
-"""The parts of the campaign, and how often each has its turn."""
+"""The parts of the campaign, how much of each is wanted, and whose turn it is."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import tempfile
 import time
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -32,29 +35,42 @@ class Entry:
         From a seed to its outcome.
     about
         What must hold, for the page.
-    turns
-        Seeds in one round; cheap parts have more, so that every round has something of all.
+    wanted
+        Cases that a whole campaign has tried. The part that is furthest from it is next, so that
+        a campaign of any length has something of all.
+    version
+        One more with every change of what a seed tries; what was logged before is then stale.
     """
 
     run: Part
     about: str
-    turns: int
+    wanted: int
+    version: int = 1
 
 
 PARTS = {
-    "plans": Entry(judged_plans, "each plan passes the checker and a naive second judge", 40),
-    "invariance": Entry(invariance, "renumbered, turned, moved by 1e6 m, scaled: to 1e-6", 2),
-    "bytes": Entry(same_bytes, "the same bytes in two processes, with 1 and 2 threads", 1),
-    "deadlines": Entry(deadlines, "at most 1 s of computing beyond the budget", 8),
-    "forgeries": Entry(forgeries, "no false certificate or plan file passes", 3),
-    "files": Entry(fuzzed_files, "broken files: one line, exit code 2, under 10 s", 4),
-    "kills": Entry(kills, "kill -9 of studies and pre-training: nothing lost, nothing twice", 1),
+    "plans": Entry(
+        judged_plans, "each plan passes the checker and a naive second judge", 100_000, 2
+    ),
+    "invariance": Entry(
+        invariance, "renumbered, turned, moved by 1e6 m, scaled: the same to 1e-6", 5_000
+    ),
+    "bytes": Entry(same_bytes, "the same bytes in 20 processes, of 1 and of 2 threads", 500, 2),
+    "deadlines": Entry(deadlines, "at most 1 s of computing beyond the budget", 5_000, 2),
+    "forgeries": Entry(forgeries, "no false certificate or plan file passes", 10_000),
+    "files": Entry(fuzzed_files, "broken files: one line, exit code 2, under 10 s", 10_000, 2),
+    "kills": Entry(kills, "kill -9 of studies and pre-training: nothing lost, nothing twice", 200),
 }
+
+
+def open_log(path: Path) -> Log:
+    """The log of these parts in their present versions."""
+    return Log(path, {name: part.version for name, part in PARTS.items()})
 
 
 def run_seed(name: str, seed: int) -> Record:
     """Run one seed of a part; whatever it raises is a finding."""
-    started_s = time.perf_counter()
+    started_s, computed_s = time.perf_counter(), _computing_s()
     with tempfile.TemporaryDirectory(prefix="reknit-campaign-") as folder:
         try:
             outcome = PARTS[name].run(seed, Path(folder))
@@ -62,31 +78,56 @@ def run_seed(name: str, seed: int) -> Record:
             at = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{Path(at.filename).name}:{at.lineno}"
             outcome = Outcome(1, (f"{type(error).__name__} at {where}: {error}",))
-    return Record(name, seed, outcome, time.perf_counter() - started_s, _versions())
+    return Record(
+        name,
+        seed,
+        PARTS[name].version,
+        outcome,
+        time.perf_counter() - started_s,
+        _computing_s() - computed_s,
+        _versions(),
+    )
 
 
 def run_for(minutes: float, log: Log) -> Iterator[Record]:
-    """Open findings again, then new seeds of all parts in turns, until the minutes are over."""
+    """Open findings again, then the part furthest from what is wanted, until time is over."""
     end_s = time.monotonic() + minutes * 60.0
-    for record in log.open_findings():
+    for record in log.open_findings() if minutes > 0 else ():
         again = run_seed(record.part, record.seed)
         log.add(again)
         yield again
-    while True:
-        for name, part in PARTS.items():
-            for _ in range(part.turns):
-                if time.monotonic() >= end_s:
-                    return
-                record = run_seed(name, log.next_seed(name))
-                log.add(record)
-                yield record
+    cases = {name: log.cases(name) for name in PARTS}
+    seeds = {name: log.next_seed(name) for name in PARTS}
+    while time.monotonic() < end_s:
+        name = min(PARTS, key=lambda part: cases[part] / PARTS[part].wanted)
+        record = run_seed(name, seeds[name])
+        log.add(record)
+        # A seed that tried nothing counts as a case, or its part would stay the furthest.
+        cases[name] += max(1, record.outcome.cases)
+        seeds[name] += 1
+        yield record
 
 
+def _computing_s() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@cache
 def _versions() -> dict[str, str]:
-    known = {"reknit": reknit.__version__, "Python": python_version()}
+    known = {"reknit": reknit.__version__, "Python": python_version(), "sources": _sources()}
     for package in _PACKAGES:
         try:
             known[package] = version(package)
         except PackageNotFoundError:
             continue
     return known
+
+
+def _sources() -> str:
+    """A digest of reknit's own files, which change between releases."""
+    folder = Path(reknit.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -23,51 +23,93 @@ from reknit.errors import ImpossibleDemands
 from reknit.plans.files import plan_file
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_EVERY_LEARNED = 5
-"""One in so many seeds has a learned planner too."""
+_PROCESSES = 10
+"""Of each number of threads."""
 
-_PARAMETERS: dict[str, JsonDict] = {"certified": {"effort": 300}, "ml-dagl": {"iterations": 5}}
+_SWARMS, _MOST_UAVS = 8, 24
+"""Swarms of one seed: starting a process takes longer than planning for a small one."""
+
+_STEERING = ("center-fly", "hero", "sidr", "mdsg-apf")
+_LEARNED = ("ml-dagl", "gcn", "gat", "cr-mgc", "demd")
+_EVERY_LEARNED = 5
+"""One in so many seeds has a learned planner too, on the first swarm."""
+
+_PARAMETERS: dict[str, JsonDict] = {
+    "certified": {"effort": 300},
+    **{name: {"iterations": 3} for name in _LEARNED},
+}
 """Less work than by default; the bytes of more work come about in the same way."""
 
 
 def digests(seed: int) -> str:
-    """One line for each planner: its name and a digest of its plan, timings left out."""
-    rng = np.random.default_rng([3, seed])
-    scenario = draw_scenario(rng, 60)
-    while not scenario.is_split:
-        scenario = draw_scenario(rng, 60)
-    names = ["certified", "contraction", "descent"]
-    if seed % _EVERY_LEARNED == 1:
-        names.append("ml-dagl")
+    """One line for each plan or flight: its swarm, planner and digest, timings left out."""
     lines = []
-    for name in names:
-        try:
-            plan = reknit.plan(scenario, name, seed=seed, **_PARAMETERS.get(name, {}))
-        except ImpossibleDemands as error:
-            lines.append(f"{name} {error}")
-            continue
-        claims = plan_file(plan).model_dump(include={"status", "recovery_time_s", "certificate"})
-        text = repr(claims).encode() + plan.targets.tobytes()
-        lines.append(f"{name} {hashlib.sha256(text).hexdigest()}")
+    for number in range(_SWARMS):
+        rng = np.random.default_rng([3, seed, number])
+        scenario = draw_scenario(rng, _MOST_UAVS)
+        while not scenario.is_split:
+            scenario = draw_scenario(rng, _MOST_UAVS)
+        names = ["certified", "contraction", "descent", "descent+certified"]
+        names.append(_STEERING[number % len(_STEERING)])
+        if number == 0 and seed % _EVERY_LEARNED == 1:
+            names.append(_LEARNED[seed // _EVERY_LEARNED % len(_LEARNED)])
+        lines += [f"{number} {name} {_digest(scenario, name, seed)}" for name in names]
     return "\n".join(lines)
 
 
-def same_bytes(seed: int, _: Path) -> Outcome:
-    """Two processes, of one and of two threads, make the same plans."""
+def _digest(scenario: reknit.Scenario, name: str, seed: int) -> str:
+    try:
+        if name in _STEERING:
+            flight = reknit.recover(scenario, name, seed=seed).flight
+            data = flight.times_s.tobytes() + flight.positions.tobytes()
+        else:
+            plan = reknit.plan(scenario, name, seed=seed, **_PARAMETERS.get(name, {}))
+            claims = plan_file(plan).model_dump(
+                include={"status", "recovery_time_s", "certificate"}
+            )
+            data = repr(claims).encode() + plan.targets.tobytes()
+    except ImpossibleDemands as error:
+        data = str(error).encode()
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def same_bytes(seed: int, folder: Path) -> Outcome:
+    """Ten processes of one thread and ten of two make the same plans and flights.
+
+    Those of the learned planners are compared between processes of as many threads: torch sums
+    in another order with more of them.
+    """
     program = f"from campaign.processes import digests; print(digests({seed}))"
-    answers = {}
+    answers: dict[str, list[str]] = {}
     for threads in ("1", "2"):
         environment = {**_environment(), **dict.fromkeys(_THREADS, threads)}
         words = [sys.executable, "-c", program]
-        result = subprocess.run(words, env=environment, capture_output=True, text=True)
-        answers[threads] = result.stdout if result.returncode == 0 else result.stderr[-300:]
-    rows = list(zip(answers["1"].splitlines(), answers["2"].splitlines(), strict=False))
+        for number in range(_PROCESSES):
+            result = subprocess.run(
+                words, env=environment, cwd=folder, capture_output=True, text=True
+            )
+            if result.returncode:
+                return Outcome(1, (f"process {number} failed: {result.stderr[-300:]}",))
+            answers.setdefault(threads, []).append(result.stdout)
     findings = [
-        f"1 thread: {first}; 2 threads: {second}" for first, second in rows if first != second
+        f"{threads} threads, process 0 and {number}: {_difference(texts[0], text)}"
+        for threads, texts in answers.items()
+        for number, text in enumerate(texts)
+        if text != texts[0]
     ]
-    if "Traceback" in "".join(answers.values()) or not rows:
-        findings.append(f"a process failed: {answers}")
-    return Outcome(len(rows), tuple(findings))
+    first, second = (_without_learned(answers[threads][0]) for threads in ("1", "2"))
+    if first != second:
+        findings.append(f"1 and 2 threads: {_difference(first, second)}")
+    return Outcome(len(answers["1"][0].splitlines()), tuple(findings))
+
+
+def _difference(one: str, other: str) -> str:
+    rows = zip(one.splitlines(), other.splitlines(), strict=True)
+    return "; ".join(f"{first} and {second}" for first, second in rows if first != second)
+
+
+def _without_learned(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if line.split()[1] not in _LEARNED)
 
 
 def _environment() -> dict[str, str]:
