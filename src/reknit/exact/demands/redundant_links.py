@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.csgraph import breadth_first_order
 from scipy.spatial import cKDTree
 
-from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.base.types import FloatArray, IntArray
 from reknit.network.connectivity import is_k_connected
-from reknit.network.cuts import cut_nodes_and_bridges
+from reknit.network.cuts import cut_nodes_and_bridges, thinned
 from reknit.network.emst import emst, longest_edge_m
-from reknit.network.links import adjacency, components, lengths
+from reknit.network.links import components, lengths
 
 _TESTS = 300
 _TESTS_BY_SIZE = 25_000
@@ -77,26 +76,7 @@ def patched_links(positions: FloatArray, range_m: float) -> IntArray:
             else:
                 reach_m *= 1.5
                 pairs = _sorted_within(positions, reach_m)
-    first = _breadth_first(held, nodes)
-    rest = held[~_among(held, first, nodes)]
-    thin = np.concatenate([first, _breadth_first(rest, nodes), added])
-    return np.unique(thin, axis=0)
-
-
-def _breadth_first(links: IntArray, nodes: int) -> IntArray:
-    """A spanning forest in breadth-first order; two of them in a row keep 2-connectivity."""
-    graph = adjacency(links, nodes)
-    label = components(links, nodes)
-    parts = []
-    for root in np.unique(label, return_index=True)[1].tolist():
-        order, before = breadth_first_order(graph, root, directed=False)
-        parts.append(np.stack([before[order[1:]], order[1:]], axis=1).astype(np.int64))
-    return np.sort(np.concatenate(parts), axis=1)
-
-
-def _among(links: IntArray, others: IntArray, nodes: int) -> BoolArray:
-    key = links[:, 0] * nodes + links[:, 1]
-    return np.asarray(np.isin(key, others[:, 0] * nodes + others[:, 1]))
+    return np.unique(np.concatenate([thinned(held, nodes), added]), axis=0)
 
 
 def _sorted_within(positions: FloatArray, reach_m: float) -> IntArray:
