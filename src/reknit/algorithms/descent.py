@@ -16,6 +16,7 @@ from reknit.algorithms.parameters import Iterations, Penalty, Range, check_field
 from reknit.algorithms.protocols import Proposal
 from reknit.algorithms.trimming import trim
 from reknit.base.context import Context
+from reknit.base.progress import Report
 from reknit.base.types import BoolArray, FloatArray, IntArray, JsonDict
 from reknit.exact.demands.contraction import contract
 from reknit.network.emst import emst
@@ -150,7 +151,7 @@ class Descent:
             missing_m = float(np.maximum(0.0, lengths(x, tree) - limit_m).sum())
             track.see(x, _time_s(scenario, x), missing_m)
             done = track.steps / max(1, self.iterations)
-            context.progress(min(1.0, done), f"step {track.steps}: {track.describe()}")
+            context.progress(min(1.0, done), track.report(x))
             if context.is_over:
                 return "deadline"
             if done >= (1 if track.connected else 2) or self.iterations == 0:
@@ -204,10 +205,11 @@ class _Track:
             self.connected.sort(key=lambda pair: pair[0])
             del self.connected[_KEPT:]
 
-    def describe(self) -> str:
+    def report(self, x: FloatArray) -> Report:
         if self.connected:
-            return f"best {self.connected[0][0]:.2f} s"
-        return f"{self._missing_m:.0f} m too long"
+            best_s = self.connected[0][0]
+            return Report(f"step {self.steps}: best {best_s:.2f} s", x, best_s)
+        return Report(f"step {self.steps}: {self._missing_m:.0f} m too long", x)
 
 
 class _Adam:

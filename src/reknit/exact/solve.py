@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from reknit.base.context import Context
-from reknit.base.progress import silent
+from reknit.base.progress import Report, silent
 from reknit.base.types import IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
@@ -83,6 +83,7 @@ def solve(
             part = work.part(share)
             state = improver.improve(state, part)
             work.add(part.done)
+            context.progress(_part_done(work, context), _closing_in(state))
         state = _narrow(state, work, share)
         share *= 2
     return state
@@ -112,8 +113,11 @@ def _part_done(work: Work, context: Context) -> float:
     return min(1.0, max(of_time, work.done / work.limit))
 
 
-def _closing_in(state: State) -> str:
-    return f"plan {state.tree.time_s:.4g} s, bound {state.bound_s:.4g} s"
+def _closing_in(state: State) -> Report:
+    text = f"plan {state.tree.time_s:.4g} s, bound {state.bound_s:.4g} s"
+    if not state.has_tree:
+        return Report(text, lower_bound_s=state.bound_s)
+    return Report(text, state.tree.moved(state.problem), state.tree.time_s, state.bound_s)
 
 
 def quick_state(scenario: Scenario, context: Context | None = None) -> State:

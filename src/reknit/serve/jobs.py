@@ -7,7 +7,7 @@ import secrets
 import time
 from collections import OrderedDict
 
-from reknit.serve.models import JobState, JobStatus
+from reknit.serve.models import JobState, JobStatus, Preview
 from reknit.serve.problems import Problem, problem
 
 _ENDED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
@@ -26,6 +26,7 @@ class Job:
         self.state = JobState.QUEUED
         self.fraction = 0.0
         self.message = "waiting for a worker"
+        self.preview: Preview | None = None
         self.result: bytes | None = None
         self.problem: Problem | None = None
         self.attempts = 0
@@ -46,6 +47,7 @@ class Job:
             state=self.state,
             fraction=self.fraction,
             message=self.message,
+            preview=self.preview,
             problem=self.problem,
         )
 
@@ -60,9 +62,10 @@ class Job:
         self.state = JobState.QUEUED
         self.report(0.0, "its worker ended; waiting for another")
 
-    def report(self, fraction: float, message: str) -> None:
+    def report(self, fraction: float, message: str, preview: Preview | None = None) -> None:
         """So far."""
         self.fraction, self.message = min(1.0, max(0.0, fraction)), message
+        self.preview = preview
         self._wake()
 
     def finish(self, result: bytes) -> None:
@@ -95,6 +98,7 @@ class Job:
     def _end(self, state: JobState) -> None:
         self.state = state
         self.body = b""
+        self.preview = None
         self.ended_s = time.monotonic()
         self.ended.set()
         self._wake()

@@ -27,7 +27,7 @@ Seed = Annotated[int, Field(ge=0, le=_LARGEST_SEED, description="Of everything r
 Name = Annotated[str, Field(min_length=1, max_length=120)]
 BudgetS = Annotated[
     float | None,
-    Field(ge=0, description="Seconds of computing; the best plan so far is returned after that."),
+    Field(ge=0, description="Seconds of computing; the best so far is returned after that."),
 ]
 Frames = Annotated[
     int | None, Field(ge=2, description="Instants of the flight to return; None: every step.")
@@ -87,6 +87,7 @@ class BoundRequest(_Request):
     model_config = _example(scenario=_BROKEN)
 
     scenario: ScenarioModel
+    budget_s: BudgetS = None
 
 
 class VerificationRequest(_Request):
@@ -199,6 +200,16 @@ class JobState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Preview(BaseModel):
+    """What a planner at work has so far; any part may be missing."""
+
+    targets_m: list[list[float]] | None = Field(
+        None, description="Where the survivors would fly, in the order of their ids."
+    )
+    recovery_time_s: float | None = Field(None, description="Of the best plan so far.")
+    lower_bound_s: float | None = Field(None, description="No plan is faster: proved so far.")
+
+
 class JobStatus(BaseModel):
     """A job and how far it is."""
 
@@ -207,6 +218,7 @@ class JobStatus(BaseModel):
     state: JobState
     fraction: float = Field(description="How much is done, 0 to 1.")
     message: str
+    preview: Preview | None = Field(None, description="While a planner tells what it has.")
     problem: Problem | None = None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import math
 import os
@@ -16,7 +15,18 @@ from dataclasses import dataclass
 from reknit.serve.jobs import Job
 from reknit.serve.problems import Problem, ProblemError, problem
 from reknit.serve.settings import ServeSettings
-from reknit.serve.wire import CANCEL, HEADER, PROBLEM, PROGRESS, READY, RESULT, TASK, frame
+from reknit.serve.wire import (
+    CANCEL,
+    HEADER,
+    PROBLEM,
+    PROGRESS,
+    READY,
+    RESULT,
+    TASK,
+    Order,
+    Told,
+    frame,
+)
 
 _START_S = 120.0
 _CANCEL_S = 0.1
@@ -239,14 +249,12 @@ class Pool:
     async def _run(self, worker: WorkerProcess, job: Job) -> bool:
         """Let a worker do a job; whether the worker can be used again."""
         settings = self._settings
-        waited_s = time.monotonic() - job.accepted_s
-        asked_s = settings.max_budget_s if job.budget_s is None else job.budget_s
-        budget_s = max(0.0, min(asked_s, settings.max_budget_s) - waited_s)
-        limit_s = budget_s + settings.grace_s
+        order = _order(job, settings.max_budget_s)
+        limit_s = order.deadline_s + settings.grace_s
         job.begin()
         self._running.add(job)
         began_s = time.monotonic()
-        work = asyncio.create_task(self._converse(worker, job, budget_s))
+        work = asyncio.create_task(self._converse(worker, job, order))
         stop = asyncio.create_task(job.cancelled.wait())
         try:
             await asyncio.wait({work, stop}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
@@ -294,17 +302,24 @@ class Pool:
             job.fail(_lost(job.attempts))
         return False
 
-    async def _converse(
-        self, worker: WorkerProcess, job: Job, budget_s: float
-    ) -> tuple[bytes, bytes]:
-        head = json.dumps({"name": job.operation, "budget_s": budget_s}).encode()
-        await worker.send(TASK, head + b"\n" + job.body)
+    async def _converse(self, worker: WorkerProcess, job: Job, order: Order) -> tuple[bytes, bytes]:
+        await worker.send(TASK, order.model_dump_json().encode() + b"\n" + job.body)
         while True:
             kind, payload = await worker.receive()
             if kind == PROGRESS:
-                job.report(**json.loads(payload))
+                told = Told.model_validate_json(payload)
+                job.report(told.fraction, told.message, told.preview)
             elif kind in (RESULT, PROBLEM):
                 return kind, payload
+
+
+def _order(job: Job, most_s: float) -> Order:
+    """What a worker is told; the wait in the queue is part of what the client granted."""
+    waited_s = time.monotonic() - job.accepted_s
+    asked_s = most_s if job.budget_s is None else min(job.budget_s, most_s)
+    left_s = max(0.0, asked_s - waited_s)
+    budget_s = None if job.budget_s is None else left_s
+    return Order(name=job.operation, budget_s=budget_s, deadline_s=left_s)
 
 
 def _too_long(limit_s: float) -> Problem:

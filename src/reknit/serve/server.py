@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -33,9 +34,15 @@ class _Server(uvicorn.Server):
             self._on_start()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Drain and end by exit code 0; a second SIGINT ends at once.
+
+        uvicorn's own handler would raise the signal again after the shutdown, so that a service
+        which ended as it was told to would look as if it had been killed.
+        """
         if self._own_loop is not None:
             self._own_loop.call_soon_threadsafe(self._service.begin_drain)
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def run_server(settings: ServeSettings, on_start: Callable[[str], None]) -> None:

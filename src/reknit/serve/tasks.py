@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from reknit.algorithms.registry import registered
-from reknit.base.context import Cancel
-from reknit.base.errors import InvalidParameter, InvalidPlan, ReknitError
+from reknit.base.budget import Budget
+from reknit.base.context import Cancel, Context
+from reknit.base.errors import InvalidParameter, InvalidPlan, NoPlan, ReknitError
 from reknit.base.progress import Progress
 from reknit.exact.proof.bounds import lower_bound
 from reknit.flight.flight import Flight
+from reknit.flight.metrics import measure
+from reknit.flight.simulator import fly
 from reknit.plans.files import certificate_file, plan_file, plan_of
 from reknit.recovery.planning import plan
 from reknit.recovery.runs import Run, recover
@@ -36,6 +39,7 @@ from reknit.serve.models import (
 from reknit.serve.problems import problem_of
 from reknit.swarm.files import scenario_file, scenario_of
 from reknit.swarm.generate import generate
+from reknit.swarm.scenario import Scenario
 
 _SHIPPED_WEIGHTS = ("pretrained", "random")
 """What a parameter that takes a path may be in a request."""
@@ -49,11 +53,24 @@ _OWN = frozenset(
 
 @dataclass(frozen=True)
 class Call:
-    """Limits and listeners of one task."""
+    """Limits and listeners of one task.
+
+    Parameters
+    ----------
+    budget_s
+        Seconds of computing that the client grants; None: work is counted, not timed.
+    progress
+        Told how far it is.
+    cancel
+        Whether nobody wants the result any more.
+    stop
+        Whether to end the search with what there is: cancelled, or past the deadline.
+    """
 
     budget_s: float | None
     progress: Progress
     cancel: Cancel
+    stop: Cancel
 
 
 Task = Callable[[bytes, Call], str]
@@ -74,6 +91,7 @@ def plan_task(body: bytes, call: Call) -> str:
         seed=request.seed,
         budget_s=call.budget_s,
         progress=call.progress,
+        cancel=call.stop,
         **_as_keywords(request.parameters),
     )
     return plan_file(result).model_dump_json()
@@ -83,14 +101,8 @@ def recovery_task(body: bytes, call: Call) -> str:
     """POST /v1/recoveries."""
     request = RecoveryRequest.model_validate_json(body)
     _check_parameters(request.planner, request.parameters)
-    run = recover(
-        scenario_of(request.scenario),
-        request.planner,
-        seed=request.seed,
-        budget_s=call.budget_s,
-        progress=call.progress,
-        **_as_keywords(request.parameters),
-    )
+    scenario = scenario_of(request.scenario)
+    run = _recovered(scenario, request.planner, request.seed, call, request.parameters)
     return recovery_model(run, request.frames).model_dump_json()
 
 
@@ -100,27 +112,21 @@ def comparison_task(body: bytes, call: Call) -> str:
     scenario = scenario_of(request.scenario)
     rows: list[ComparisonRow] = []
     count = len(request.planners)
+    share_s = None if call.budget_s is None else call.budget_s / (count + 1)
     for number, name in enumerate(request.planners):
 
         def report(fraction: float, message: str, done: int = number, name: str = name) -> None:
             call.progress((done + fraction) / count, f"{name}: {message}")
 
         report(0.0, "planning")
-        share_s = None if call.budget_s is None else call.budget_s / count
         try:
-            run = recover(
-                scenario,
-                name,
-                seed=request.seed,
-                budget_s=share_s,
-                progress=report,
-                cancel=call.cancel,
-            )
+            own = replace(call, budget_s=share_s, progress=report)
+            run = _recovered(scenario, name, request.seed, own, {})
         except ReknitError as error:
             rows.append(ComparisonRow(planner=name, problem=problem_of(error)))
         else:
             rows.append(ComparisonRow(planner=name, recovery=recovery_model(run, request.frames)))
-    bounds_s = [lower_bound(scenario).bound_s]
+    bounds_s = [lower_bound(scenario, _limits(share_s, call)).bound_s]
     bounds_s += [
         row.recovery.plan.lower_bound_s for row in rows if row.recovery and row.recovery.plan
     ]
@@ -129,7 +135,8 @@ def comparison_task(body: bytes, call: Call) -> str:
 
 def bound_task(body: bytes, call: Call) -> str:
     """POST /v1/bounds."""
-    certificate = lower_bound(scenario_of(BoundRequest.model_validate_json(body).scenario))
+    scenario = scenario_of(BoundRequest.model_validate_json(body).scenario)
+    certificate = lower_bound(scenario, _limits(call.budget_s, call))
     result = Bound(bound_s=certificate.bound_s, certificate=certificate_file(certificate))
     return result.model_dump_json()
 
@@ -160,6 +167,40 @@ TASKS: dict[str, Task] = {
     "verifications": verification_task,
     "scenarios": generation_task,
 }
+
+
+def _limits(budget_s: float | None, call: Call) -> Context:
+    return Context(budget=Budget(budget_s), progress=call.progress, cancel=call.stop)
+
+
+def _recovered(
+    scenario: Scenario, planner: str, seed: int, call: Call, parameters: Mapping[str, Any]
+) -> Run:
+    """What `recover` does, but with a deadline that ends the planning and not the flight: a plan
+    that came at the last moment is still flown to its end.
+    """
+    try:
+        found = plan(
+            scenario,
+            planner,
+            seed=seed,
+            budget_s=call.budget_s,
+            progress=call.progress,
+            cancel=call.stop,
+            **_as_keywords(parameters),
+        )
+    except NoPlan:  # it steers
+        return recover(
+            scenario,
+            planner,
+            seed=seed,
+            progress=call.progress,
+            cancel=call.cancel,
+            **_as_keywords(parameters),
+        )
+    flight = fly(scenario, found, progress=call.progress, cancel=call.cancel)
+    metrics = measure(scenario, flight, found)
+    return Run(scenario, planner, found, flight, metrics, found.compute_s)
 
 
 def recovery_model(run: Run, frames: int | None) -> Recovery:

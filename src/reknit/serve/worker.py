@@ -6,7 +6,6 @@ a service that dies leaves no worker behind.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import queue
@@ -16,12 +15,31 @@ import threading
 import time
 from typing import BinaryIO
 
+import numpy as np
+
 from reknit.base.errors import ReknitError
+from reknit.base.progress import Report
+from reknit.serve.models import Preview
 from reknit.serve.problems import Problem, problem, problem_of
 from reknit.serve.tasks import TASKS, Call
-from reknit.serve.wire import CANCEL, PROBLEM, PROGRESS, READY, RESULT, TASK, frame, read_frame
+from reknit.serve.wire import (
+    CANCEL,
+    PROBLEM,
+    PROGRESS,
+    READY,
+    RESULT,
+    TASK,
+    Order,
+    Told,
+    frame,
+    read_frame,
+)
 
 _PROGRESS_PERIOD_S = 0.05
+_PREVIEW_NUMBERS_PER_S = 40_000
+"""Coordinates of previews that a worker sends; large swarms are shown less often."""
+_PREVIEW_DIGITS = 2
+"""Of a metre: a preview is only looked at."""
 _log = logging.getLogger("reknit.serve.worker")
 
 
@@ -41,14 +59,14 @@ class _Worker:
         self._answers = answers
         self._tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._is_cancelled = threading.Event()
-        self._told_s = 0.0
+        self._next_told_s = 0.0
 
     def serve(self) -> None:
         threading.Thread(target=self._listen, daemon=True).start()
         self._write(READY)
         while True:
             payload = self._tasks.get()
-            self._told_s = 0.0
+            self._next_told_s = 0.0
             kind, answer = self._do(payload)
             self._write(kind, answer)
 
@@ -67,10 +85,15 @@ class _Worker:
 
     def _do(self, payload: bytes) -> tuple[bytes, bytes]:
         head, _, body = payload.partition(b"\n")
-        order = json.loads(head)
-        call = Call(order["budget_s"], self._progress, self._is_cancelled.is_set)
+        order = Order.model_validate_json(head)
+        end_s = time.monotonic() + order.deadline_s
+
+        def stop() -> bool:
+            return self._is_cancelled.is_set() or time.monotonic() >= end_s
+
+        call = Call(order.budget_s, self._progress, self._is_cancelled.is_set, stop)
         try:
-            return RESULT, TASKS[order["name"]](body, call).encode()
+            return RESULT, TASKS[order.name](body, call).encode()
         except ReknitError as error:
             return PROBLEM, _encode(problem_of(error))
         except MemoryError:
@@ -79,15 +102,21 @@ class _Worker:
             )
             return PROBLEM, _encode(answer)
         except Exception:
-            _log.exception("%s failed", order["name"])
+            _log.exception("%s failed", order.name)
             return PROBLEM, _encode(problem(500, "InternalError", "the service has a fault"))
 
     def _progress(self, fraction: float, message: str) -> None:
         now_s = time.monotonic()
-        if now_s - self._told_s >= _PROGRESS_PERIOD_S:
-            self._told_s = now_s
-            text = json.dumps({"fraction": float(fraction), "message": str(message)[:200]})
-            self._write(PROGRESS, text.encode())
+        if now_s < self._next_told_s:
+            return
+        self._next_told_s = now_s + _PROGRESS_PERIOD_S
+        preview = None
+        if isinstance(message, Report):
+            preview = _preview(message)
+            size = 0 if message.targets is None else message.targets.size
+            self._next_told_s += size / _PREVIEW_NUMBERS_PER_S
+        told = Told(fraction=float(fraction), message=str(message)[:200], preview=preview)
+        self._write(PROGRESS, told.model_dump_json().encode())
 
     def _write(self, kind: bytes, payload: bytes = b"") -> None:
         view = memoryview(frame(kind, payload))
@@ -96,6 +125,15 @@ class _Worker:
                 view = view[self._answers.write(view) :]
         except BrokenPipeError:
             os._exit(0)
+
+
+def _preview(report: Report) -> Preview:
+    targets = report.targets
+    return Preview(
+        targets_m=None if targets is None else np.round(targets, _PREVIEW_DIGITS).tolist(),
+        recovery_time_s=report.recovery_time_s,
+        lower_bound_s=report.lower_bound_s,
+    )
 
 
 def _encode(answer: Problem) -> bytes:

@@ -20,6 +20,7 @@ from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.threads import keep_freed_memory
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
+from reknit.base.progress import Report
 from reknit.base.types import FloatArray
 from reknit.plans.status import OPTIMALITY_GAP
 
@@ -229,7 +230,7 @@ def iterate(
         split = 0 if judged.connected.any() else split + 1
         fraction = min(1.0, outcome.iterations / max(1, rule.iterations))
         best = outcome.solutions[0].time_s if outcome.solutions else np.inf
-        context.progress(fraction, _describe(outcome.iterations, best))
+        context.progress(fraction, _report(outcome.iterations, best, judged))
         stop = _stop(rule, context, outcome, best, bound_s, clock)
         if stop is None and rule.split_limit is not None and split >= rule.split_limit:
             stop = "split"
@@ -319,6 +320,9 @@ def _lowest(losses: list[float], active: list[int], count: int, tie: float) -> l
     return [active[row] for row in sorted(order.tolist())]
 
 
-def _describe(iterations: int, best_s: float) -> str:
-    best = f"best {best_s:.2f} s" if np.isfinite(best_s) else "not connected yet"
-    return f"iteration {iterations}: {best}"
+def _report(iterations: int, best_s: float, judged: Judged) -> Report:
+    """The best time so far, and where the branch of the lowest loss now sends the survivors."""
+    targets = judged.targets[int(judged.loss.detach().argmin())]
+    if not np.isfinite(best_s):
+        return Report(f"iteration {iterations}: not connected yet", targets)
+    return Report(f"iteration {iterations}: best {best_s:.2f} s", targets, best_s)

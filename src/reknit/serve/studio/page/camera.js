@@ -11,6 +11,8 @@ export class Camera {
     this.height = 1;
     /** @type {number} Pixels per metre at which the whole swarm fits. */
     this.fitted = 1;
+    this.shiftX = 0;
+    this.shiftY = 0;
   }
 
   /**
@@ -55,6 +57,26 @@ export class Camera {
     this.height = Math.max(1, height);
     this.refit();
     this.scale *= zoom;
+  }
+
+  /**
+   * The map as a matrix: what one metre along each axis does on the screen. Beside it `shiftX`
+   * and `shiftY`, so that x[0] * px + y[0] * py + z[0] * pz + shiftX is `project` without
+   * making a pair for every point.
+   */
+  axes() {
+    const [cx, cy, cz] = this.centre;
+    const s = this.scale;
+    const sin = Math.sin(this.yaw);
+    const cos = Math.cos(this.yaw);
+    const tilt = Math.cos(this.pitch);
+    const flatView = this.dim === 2;
+    const x = flatView ? [s, 0] : [s * cos, -s * sin * tilt];
+    const y = flatView ? [0, -s] : [-s * sin, -s * cos * tilt];
+    const z = flatView ? [0, 0] : [0, -s * Math.sin(this.pitch)];
+    this.shiftX = this.width / 2 - (x[0] * cx + y[0] * cy + z[0] * cz);
+    this.shiftY = this.height / 2 - (x[1] * cx + y[1] * cy + z[1] * cz);
+    return { x, y, z };
   }
 
   /**

@@ -59,10 +59,13 @@ export function linkSet(links) {
 export function projectAll(camera, points, dim) {
   const count = points.length / dim;
   const screen = new Float32Array(count * 2);
+  const { x, y, z } = camera.axes();
   for (let i = 0; i < count; i++) {
-    const at = camera.project(points[i * dim], points[i * dim + 1], dim === 3 ? points[i * 3 + 2] : 0);
-    screen[i * 2] = at[0];
-    screen[i * 2 + 1] = at[1];
+    const a = points[i * dim];
+    const b = points[i * dim + 1];
+    const c = dim === 3 ? points[i * 3 + 2] : 0;
+    screen[i * 2] = x[0] * a + y[0] * b + z[0] * c + camera.shiftX;
+    screen[i * 2 + 1] = x[1] * a + y[1] * b + z[1] * c + camera.shiftY;
   }
   return screen;
 }
@@ -87,53 +90,117 @@ export function markRadius(camera, count) {
 export function drawSwarm(ink, camera, picture, mode) {
   const colours = SUBNET_COLOURS[mode];
   const theme = THEME[mode];
-  const { points, dim, network } = picture;
+  const { points, dim } = picture;
   const screen = projectAll(camera, points, dim);
   const total = points.length / dim + picture.lost.length / dim;
   const radius = markRadius(camera, total);
-  ink.clearRect(0, 0, camera.width, camera.height);
-  ink.fillStyle = theme.ground;
-  ink.fillRect(0, 0, camera.width, camera.height);
-  drawGrid(ink, camera, theme);
+  drawGround(ink, camera, mode);
   drawLost(ink, camera, picture, theme, radius);
   drawTrails(ink, camera, picture, theme);
   drawLinks(ink, picture, screen, colours, theme, radius);
   drawUavs(ink, camera, picture, screen, colours, theme, radius);
-  return network;
+  drawAnchors(ink, picture, screen, mode, radius);
 }
 
 /**
+ * What is under the swarm: the ground with its grid and scale.
  * @param {CanvasRenderingContext2D} ink
  * @param {Camera} camera
- * @param {{grid: string, quiet: string}} theme
+ * @param {Mode} mode
  */
-function drawGrid(ink, camera, theme) {
-  if (camera.dim === 3) return;
-  const rough = 110 / camera.scale;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((k) => k * power).find((x) => x >= rough) ?? rough;
-  const [left, top] = camera.unproject(0, 0);
-  const [right, bottom] = camera.unproject(camera.width, camera.height);
-  ink.strokeStyle = theme.grid;
+function drawGround(ink, camera, mode) {
+  ink.fillStyle = THEME[mode].ground;
+  ink.fillRect(0, 0, camera.width, camera.height);
+  ink.strokeStyle = THEME[mode].grid;
   ink.lineWidth = 1;
+  const { across, up } = gridLines(camera);
   ink.beginPath();
-  for (let x = Math.ceil(left / step) * step; x <= right; x += step) {
-    const sx = Math.round(camera.project(x, 0, 0)[0]) + 0.5;
-    ink.moveTo(sx, 0);
-    ink.lineTo(sx, camera.height);
+  for (const x of across) {
+    ink.moveTo(x, 0);
+    ink.lineTo(x, camera.height);
   }
-  for (let y = Math.ceil(bottom / step) * step; y <= top; y += step) {
-    const sy = Math.round(camera.project(0, y, 0)[1]) + 0.5;
-    ink.moveTo(0, sy);
-    ink.lineTo(camera.width, sy);
+  for (const y of up) {
+    ink.moveTo(0, y);
+    ink.lineTo(camera.width, y);
   }
   ink.stroke();
-  const length = step * camera.scale;
-  ink.fillStyle = theme.quiet;
-  ink.strokeStyle = theme.quiet;
+  drawScale(ink, camera, mode);
+}
+
+/**
+ * A square about every anchor.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Picture} picture
+ * @param {Float32Array} screen
+ * @param {Mode} mode
+ * @param {number} radius
+ */
+export function drawAnchors(ink, picture, screen, mode, radius) {
+  ink.strokeStyle = THEME[mode].text;
+  ink.lineWidth = 1.5;
+  for (const i of picture.anchors) {
+    const r = radius + 3;
+    ink.strokeRect(screen[i * 2] - r, screen[i * 2 + 1] - r, 2 * r, 2 * r);
+  }
+}
+
+/**
+ * Which of the colours a sub-net has: the largest its own, the others take turns.
+ * @param {number} label
+ */
+export function colourIndex(label) {
+  return label === 0 ? 0 : 1 + ((label - 1) % (SUBNET_COLOURS.dark.length - 1));
+}
+
+/** @param {number} radius */
+export function linkWidth(radius) {
+  return Math.min(1.4, Math.max(0.5, radius * 0.3));
+}
+
+/** @param {number} count */
+export function linkOpacity(count) {
+  return Math.min(0.55, Math.max(0.12, 700 / (count + 1)));
+}
+
+/** Metres between two lines of the grid. @param {Camera} camera */
+function gridStep(camera) {
+  const rough = 110 / camera.scale;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return [1, 2, 5, 10].map((k) => k * power).find((x) => x >= rough) ?? rough;
+}
+
+/**
+ * Where the grid's lines are on the screen; in 3-D there are none.
+ * @param {Camera} camera
+ */
+export function gridLines(camera) {
+  /** @type {number[]} */
+  const across = [];
+  /** @type {number[]} */
+  const up = [];
+  if (camera.dim === 3) return { across, up };
+  const step = gridStep(camera);
+  const [left, top] = camera.unproject(0, 0);
+  const [right, bottom] = camera.unproject(camera.width, camera.height);
+  for (let x = Math.ceil(left / step) * step; x <= right; x += step) across.push(Math.round(camera.project(x, 0, 0)[0]) + 0.5);
+  for (let y = Math.ceil(bottom / step) * step; y <= top; y += step) up.push(Math.round(camera.project(0, y, 0)[1]) + 0.5);
+  return { across, up };
+}
+
+/**
+ * How long a cell of the grid is.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {Camera} camera
+ * @param {Mode} mode
+ */
+export function drawScale(ink, camera, mode) {
+  if (camera.dim === 3) return;
+  const step = gridStep(camera);
+  ink.fillStyle = ink.strokeStyle = THEME[mode].quiet;
+  ink.lineWidth = 1;
   ink.beginPath();
   ink.moveTo(12, camera.height - 12);
-  ink.lineTo(12 + length, camera.height - 12);
+  ink.lineTo(12 + step * camera.scale, camera.height - 12);
   ink.stroke();
   ink.font = "11px system-ui, sans-serif";
   ink.textAlign = "left";
@@ -199,7 +266,6 @@ function drawTrails(ink, camera, picture, theme) {
  */
 function drawLinks(ink, picture, screen, colours, theme, radius) {
   const { links, label } = picture.network;
-  const dense = links.length / 2;
   /** @type {number[][]} */
   const groups = colours.map(() => []);
   /** @type {number[]} */
@@ -208,10 +274,10 @@ function drawLinks(ink, picture, screen, colours, theme, radius) {
     const i = links[k];
     const j = links[k + 1];
     if (picture.before && !picture.before.has(pairKey(i, j))) fresh.push(i, j);
-    else groups[label[i] === 0 ? 0 : 1 + ((label[i] - 1) % (colours.length - 1))].push(i, j);
+    else groups[colourIndex(label[i])].push(i, j);
   }
-  ink.lineWidth = Math.min(1.4, Math.max(0.5, radius * 0.3));
-  ink.globalAlpha = Math.min(0.55, Math.max(0.12, 700 / (dense + 1)));
+  ink.lineWidth = linkWidth(radius);
+  ink.globalAlpha = linkOpacity(links.length / 2);
   groups.forEach((pairs, colour) => stroke(ink, pairs, screen, colours[colour]));
   ink.globalAlpha = 0.95;
   ink.lineWidth = 1.6;
@@ -252,7 +318,7 @@ function nextPath(ink) {
  * @param {Picture} picture
  * @param {Float32Array} screen
  * @param {string[]} colours
- * @param {{rim: string, text: string}} theme
+ * @param {{rim: string}} theme
  * @param {number} radius
  */
 function drawUavs(ink, camera, picture, screen, colours, theme, radius) {
@@ -265,8 +331,7 @@ function drawUavs(ink, camera, picture, screen, colours, theme, radius) {
     ink.lineWidth = Math.min(1, radius * 0.25);
     ink.beginPath();
     for (let i = 0; i < count; i++) {
-      const own = label[i] === 0 ? 0 : 1 + ((label[i] - 1) % (colours.length - 1));
-      if (own !== colour) continue;
+      if (colourIndex(label[i]) !== colour) continue;
       const x = screen[i * 2];
       const y = screen[i * 2 + 1];
       if (x < -9 || y < -9 || x > camera.width + 9 || y > camera.height + 9) continue;
@@ -280,12 +345,6 @@ function drawUavs(ink, camera, picture, screen, colours, theme, radius) {
     }
     ink.fill();
     if (!square) ink.stroke();
-  }
-  ink.strokeStyle = theme.text;
-  ink.lineWidth = 1.5;
-  for (const i of picture.anchors) {
-    const r = radius + 3;
-    ink.strokeRect(screen[i * 2] - r, screen[i * 2 + 1] - r, 2 * r, 2 * r);
   }
 }
 

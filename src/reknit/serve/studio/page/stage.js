@@ -3,8 +3,9 @@
 import { Camera } from "./camera.js";
 import { drawChart, drawLive } from "./chart.js";
 import { currentMode, inkOf, make } from "./dom.js";
-import { drawSwarm, markRadius, pictureOf, projectAll } from "./draw.js";
+import { markRadius, pictureOf, projectAll } from "./draw.js";
 import { FlightView } from "./flight.js";
+import { paintSwarm } from "./paint.js";
 import { dimension, flat, nameOf, speedOf, survivorsOf } from "./scenario.js";
 
 /** @import { Picture } from "./draw.js" */
@@ -256,7 +257,7 @@ export class Stage {
         continue;
       }
       panel.picture = picture;
-      drawSwarm(ink, this.camera, picture, mode);
+      paintSwarm(ink, this.camera, picture, mode, panel.canvas.width / width);
       if (panel.view) drawCount(ink, picture.network.count, mode);
       else if (panel.run) drawLive(ink, width, height, panel.run.history, mode);
       this.overlay?.(ink, panel);
