@@ -145,6 +145,30 @@ def measure_latency(service: Served, requests: int) -> None:
     )
 
 
+def ask(http: httpx.Client, rng: random.Random, path: str, body: bytes) -> str:
+    """One request in one of three ways (waited for, as a job, as a job that is cancelled), and
+    how it ended.
+    """
+    way = rng.choice(("waited", "waited", "job", "cancelled"))
+    if way == "waited":
+        answer = post(http, path, body)
+    else:
+        headers = {"content-type": "application/json", "prefer": "respond-async"}
+        answer = http.post(path, content=body, headers=headers)
+        if answer.status_code == 202:
+            place = answer.headers["location"]
+            if way == "cancelled":
+                time.sleep(rng.uniform(0.0, 0.2))
+                return f"job {http.delete(place).json()['state']} by its client"
+            with http.stream("GET", f"{place}/events") as events:
+                for _ in events.iter_lines():
+                    pass
+            answer = http.get(f"{place}/result")
+            http.delete(place)
+    kind = answer.json().get("type", "result").rpartition(":")[2]
+    return f"{answer.status_code} {kind}"
+
+
 def soak(service: Served, minutes: float, workers: int) -> None:
     """Mixed load while workers are killed: every request must end in a result or a clear error."""
     end_s = time.monotonic() + minutes * 60
@@ -154,7 +178,7 @@ def soak(service: Served, minutes: float, workers: int) -> None:
 
     def client(number: int) -> None:
         rng = random.Random(number)
-        with httpx.Client(base_url=service.url, timeout=120) as http:
+        with httpx.Client(base_url=service.url, timeout=600) as http:
             while time.monotonic() < end_s:
                 path = rng.choice(paths)
                 body = rng.choice(good)
@@ -165,29 +189,31 @@ def soak(service: Served, minutes: float, workers: int) -> None:
                 if rng.random() < 0.1:
                     body = body[: rng.randrange(len(body))]
                 try:
-                    answer = post(http, path, body)
+                    outcomes[ask(http, rng, path, body)] += 1
                 except httpx.HTTPError as error:
                     outcomes[f"LOST {type(error).__name__}"] += 1
-                    continue
-                kind = answer.json().get("type", "result").rpartition(":")[2]
-                outcomes[f"{answer.status_code} {kind}"] += 1
 
     def killer() -> None:
         rng = random.Random(0)
         while time.monotonic() < end_s:
             time.sleep(KILL_EVERY_S * rng.uniform(0.5, 1.5))
             pids = service.workers()
-            if pids:
+            # One at least must have got ready since, or on a busy machine nobody ever works.
+            if pids and httpx.get(f"{service.url}v1/health").json()["workers_ready"]:
                 os.kill(rng.choice(pids), signal.SIGKILL)
                 outcomes["workers killed"] += 1
 
-    before_mib = service.memory_mib()
+    memory_mib: list[float] = []
+
+    def watch() -> None:
+        while time.monotonic() < end_s:
+            memory_mib.append(service.memory_mib())
+            time.sleep(min(5.0, minutes * 6))
+
     threads = [threading.Thread(target=client, args=(number,)) for number in range(8)]
-    threads.append(threading.Thread(target=killer))
+    threads += [threading.Thread(target=killer), threading.Thread(target=watch)]
     for thread in threads:
         thread.start()
-    time.sleep(min(10.0, minutes * 30))
-    early_mib = service.memory_mib()
     for thread in threads:
         thread.join()
     health = {"workers_ready": 0}
@@ -196,10 +222,13 @@ def soak(service: Served, minutes: float, workers: int) -> None:
         if health["workers_ready"] == workers and len(service.workers()) == workers:
             break
         time.sleep(0.1)
+    third = len(memory_mib) // 3
     print(
-        f"soak of {minutes:g} min: {dict(outcomes)}; memory {before_mib:.0f} MiB before, "
-        f"{early_mib:.0f} early, {service.memory_mib():.0f} at the end; workers "
-        f"{len(service.workers())} of {workers}"
+        f"soak of {minutes:g} min: {dict(sorted(outcomes.items()))}; memory of the service "
+        f"{memory_mib[0]:.0f} MiB at first, mean {statistics.mean(memory_mib[: third or 1]):.1f} "
+        f"in the first third and {statistics.mean(memory_mib[-third:]):.1f} in the last, "
+        f"{max(memory_mib):.0f} at most; workers at the end {len(service.workers())} of {workers}",
+        flush=True,
     )
     assert not any(name.startswith(("LOST", "500")) for name in outcomes), outcomes
 

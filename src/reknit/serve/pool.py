@@ -7,6 +7,7 @@ import contextlib
 import logging
 import math
 import os
+import signal
 import sys
 import time
 from collections import deque
@@ -104,8 +105,10 @@ class WorkerProcess:
 
     async def kill(self) -> None:
         """End it at once and wait until it is gone."""
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        # Not by the process object, which would collect the exit code that asyncio waits for.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
         if self._process.stdin is not None:
             self._process.stdin.close()
         await self._process.wait()
