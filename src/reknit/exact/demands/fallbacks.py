@@ -5,7 +5,7 @@ just into range of the one before it. Slack in the links on the way takes up the
 this is near twice the optimum where gaps are few. Where that is slower, or a 2-connected result
 is asked: the contraction (about the only anchor, if there is one). With several anchors that are
 linked to one another: everybody else flies into range of the nearest.
-With a separation: a lattice.
+With a separation: a lattice, or a ring.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy.spatial import cKDTree
 from reknit.base.geometry import enclosing_ball_centre
 from reknit.base.types import FloatArray
 from reknit.exact.demands.contraction import contract
+from reknit.exact.demands.lattice import lattice_targets
 from reknit.exact.demands.redundant_links import redundant_range_m
 from reknit.exact.model.problem import Problem, is_spanning
 from reknit.network.emst import longest_edge_m
@@ -43,7 +44,7 @@ def fallback_targets(scenario: Scenario) -> FloatArray | None:
         contracted = _contracted(scenario, start)
         if pulled is not None and _time_s(scenario, pulled) <= _time_s(scenario, contracted):
             return pulled
-    kinds = (_contracted, _lattice) if len(anchored) < 2 else (_gathered,)
+    kinds = (_contracted, _lattice, _ring) if len(anchored) < 2 else (_gathered,)
     for kind in kinds:
         targets = kind(scenario, start)
         if not unmet_demands(scenario, targets):
@@ -113,32 +114,26 @@ def _gathered(scenario: Scenario, start: FloatArray) -> FloatArray:
 
 
 def _lattice(scenario: Scenario, start: FloatArray) -> FloatArray:
-    """A square lattice, or a ring where the separation leaves no room for diagonals."""
+    """One placement of a lattice; where it stays where it is, no lattice meets the demands."""
+    targets = lattice_targets(
+        Problem.of(scenario), scenario.min_separation_m, scenario.connectivity, lambda: True
+    )
+    return start if targets is None else targets
+
+
+def _ring(scenario: Scenario, start: FloatArray) -> FloatArray:
+    """A ring in the plane of the first two axes, which is 2-connected."""
     count = len(start)
-    range_m, gap_m = scenario.planning_range_m, scenario.min_separation_m
     centre = start.mean(axis=0)
     flat = np.tile(centre, (count, 1))
-    if gap_m <= 0.7 * range_m:
-        columns = max(1, math.isqrt(count))
-        pitch_m = 0.7 * range_m
-        by_x = np.argsort(start[:, 0], kind="stable")
-        rows = math.ceil(count / columns)
-        cell = np.arange(count)
-        place = np.stack([cell // rows, cell % rows], axis=1).astype(np.float64)
-        for column in range(math.ceil(count / rows)):
-            part = by_x[column * rows : (column + 1) * rows]
-            by_x[column * rows : (column + 1) * rows] = part[np.argsort(start[part, 1])]
-        flat[by_x, :2] = centre[:2] + pitch_m * (place - place.mean(axis=0))
-    else:
-        pitch_m = 0.5 * (gap_m + range_m)
-        radius_m = pitch_m / (2.0 * math.sin(math.pi / count)) if count > 2 else pitch_m / 2.0
-        offset = start - centre
-        order = np.argsort(np.arctan2(offset[:, 1], offset[:, 0]), kind="stable")
-        angle = 2.0 * math.pi * np.arange(count) / count
-        ring = radius_m * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        flat[order, :2] = centre[:2] + ring
+    pitch_m = 0.5 * (scenario.min_separation_m + scenario.planning_range_m)
+    radius_m = pitch_m / (2.0 * math.sin(math.pi / count)) if count > 2 else pitch_m / 2.0
+    offset = start - centre
+    order = np.argsort(np.arctan2(offset[:, 1], offset[:, 0]), kind="stable")
+    angle = 2.0 * math.pi * np.arange(count) / count
+    flat[order, :2] = centre[:2] + radius_m * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
-    if len(anchored):  # one anchor: the whole lattice is moved to it
+    if len(anchored):  # one anchor: the whole ring is moved to it
         flat += start[anchored[0]] - flat[anchored[0]]
         flat[anchored[0]] = start[anchored[0]]
     return flat

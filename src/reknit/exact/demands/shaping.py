@@ -10,22 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.demands.redundant_links import patched_links, sparse_links
+from reknit.exact.demands.spacing import GAP_HAIR, RANGE_HAIR, Spacer
 from reknit.exact.model.cone import Apart, solve_apart
 from reknit.exact.model.problem import Problem
 from reknit.network.emst import emst
 from reknit.network.links import lengths
 from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
-
-_RANGE = 1.0 - 1e-8
-_GAP = 1.0 + 1e-7
-"""Margins for the solver's rounding; the result is held against the demands exactly."""
 
 _LONGER = 1e-6
 """What the least total movement may take in time, so that the solver has room."""
@@ -58,6 +55,10 @@ class DemandRepair:
             shaped = self._improve(positions, _NO_PAIRS) or self._improve_slowly(positions)
             if shaped is not None:
                 plans.append(shaped)
+        if self.scenario.min_separation_m > 0.0:
+            spaced = self._spacer.best([targets for _, targets in plans])
+            if spaced is not None:
+                plans.append((self._time_s(spaced), spaced))
         if not plans:
             return None
         time_s, targets = min(plans, key=lambda item: item[0])
@@ -65,6 +66,15 @@ class DemandRepair:
         if self.scenario.connectivity > 1 and is_small and not self._is_best(time_s):
             time_s, targets = self._swap(time_s, targets, effort)
         return self._calm(time_s, targets)
+
+    @cached_property
+    def _spacer(self) -> Spacer:
+        def redundant(positions: FloatArray) -> IntArray:
+            return self._links(positions, _NO_PAIRS)
+
+        is_tree = self.scenario.connectivity == 1 or self.problem.count < 3
+        return Spacer(self.scenario, self.problem, self.rng, self.is_over, self.bound_s,
+                      None if is_tree else redundant)  # fmt: skip
 
     def _improve(self, positions: FloatArray, banned: IntArray) -> tuple[float, FloatArray] | None:
         """Links and directions from the positions, the cone program, and again while it helps."""
@@ -129,8 +139,8 @@ class DemandRepair:
         pairs = _NO_PAIRS
         for _ in range(_ROUNDS):
             pairs = np.unique(np.concatenate([pairs, self._too_close(positions, gap_m)]), axis=0)
-            apart = Apart(pairs, self._directions(positions, pairs), gap_m * _GAP)
-            closest_m = self.problem.range_m * _RANGE
+            apart = Apart(pairs, self._spacer.directions(positions, pairs), gap_m * GAP_HAIR)
+            closest_m = self.problem.range_m * RANGE_HAIR
             shift = solve_apart(self.problem, links, apart, closest_m, None)
             if shift is None:
                 return None
@@ -144,11 +154,11 @@ class DemandRepair:
     def _calm(self, time_s: float, targets: FloatArray) -> FloatArray:
         """The least total movement with the links and directions of the targets found."""
         links = self._links(targets, _NO_PAIRS)
-        pairs = self._near(targets, 1.5 * self.scenario.min_separation_m)
-        gap_m = self.scenario.min_separation_m * _GAP
-        closest_m = self.problem.range_m * _RANGE
+        pairs = self._spacer.near(targets, 1.5 * self.scenario.min_separation_m)
+        gap_m = self.scenario.min_separation_m * GAP_HAIR
+        closest_m = self.problem.range_m * RANGE_HAIR
         for _ in range(_ROUNDS):
-            apart = Apart(pairs, self._directions(targets, pairs), gap_m)
+            apart = Apart(pairs, self._spacer.directions(targets, pairs), gap_m)
             limit_s = time_s * (1.0 + _LONGER)
             shift = solve_apart(self.problem, links, apart, closest_m, limit_s)
             if shift is None or self.is_over():
@@ -179,20 +189,5 @@ class DemandRepair:
         return float(np.divide(size, speeds, out=np.zeros_like(size), where=speeds > 0).max())
 
     def _too_close(self, positions: FloatArray, gap_m: float) -> IntArray:
-        pairs = self._near(positions, gap_m)
+        pairs = self._spacer.near(positions, gap_m)
         return np.asarray(pairs[lengths(positions, pairs) < gap_m])
-
-    def _near(self, positions: FloatArray, distance_m: float) -> IntArray:
-        if distance_m <= 0.0:
-            return _NO_PAIRS
-        pairs = cKDTree(positions).query_pairs(distance_m, output_type="ndarray")
-        return np.asarray(np.sort(pairs.astype(np.int64), axis=1))
-
-    def _directions(self, positions: FloatArray, pairs: IntArray) -> FloatArray:
-        """Unit vectors from j to i; for pairs in one place as they started, else by chance."""
-        best = np.asarray(self.rng.standard_normal((len(pairs), positions.shape[1])))
-        for points in (self.problem.start, positions):
-            delta = points[pairs[:, 0]] - points[pairs[:, 1]]
-            size = np.sqrt((delta**2).sum(axis=1))
-            best = np.where((size > 1e-6 * self.problem.range_m)[:, None], delta, best)
-        return np.asarray(best / np.sqrt((best**2).sum(axis=1))[:, None])
