@@ -50,7 +50,14 @@ class Belief:
         (N, dim) and (N,): if alive, it was there at that time. The same as `positions` and
         `heard_s` unless a policy proves a later place, such as a kept rendezvous.
     misses
-        (N,) how often in a row it was silent where, if alive, it must have been in range.
+        (N,) how many links must have carried its news since it was last heard, were it alive,
+        and did not: links of members that have it in range whatever it did since.
+    silences
+        (N,) the same for links that carry its news unless navigation errors are large, as a
+        share of how many it takes to presume it dead.
+    parted_s
+        (N,) when it was last out of reach, because nobody is left in between; newer news takes
+        that back.
     alarm_s
         When the first silence was noticed; infinite before.
     """
@@ -65,6 +72,8 @@ class Belief:
     place: FloatArray
     place_s: FloatArray
     misses: IntArray
+    silences: FloatArray
+    parted_s: FloatArray
     alarm_s: float = np.inf
 
     @staticmethod
@@ -86,6 +95,8 @@ class Belief:
             place=positions.copy(),
             place_s=np.zeros(uavs),
             misses=np.zeros(uavs, dtype=np.int64),
+            silences=np.zeros(uavs),
+            parted_s=np.full(uavs, -np.inf),
         )
 
     @property
@@ -118,8 +129,12 @@ class Belief:
         )
 
     def in_touch(self, now_s: float, patience_s: float) -> BoolArray:
-        """(N,) who was heard of within the patience and is not proved dead."""
-        return np.asarray((self.heard_s >= now_s - patience_s - 1e-9) & ~np.isfinite(self.dead_s))
+        """(N,) who was heard of within the patience, and since then neither proved dead, nor
+        presumed dead, nor out of reach.
+        """
+        is_recent = self.heard_s >= now_s - patience_s - 1e-9
+        is_refuted = (self.presumed_s > self.heard_s) | (self.parted_s > self.heard_s)
+        return np.asarray(is_recent & ~is_refuted & ~np.isfinite(self.dead_s))
 
     def proves_whole(self, now_s: float, patience_s: float) -> bool:
         """A sound "done": every UAV is in touch or certainly dead."""
@@ -133,6 +148,7 @@ class Belief:
         self.place[ids] = positions
         self.place_s[ids] = now_s
         self.misses[ids] = 0
+        self.silences[ids] = 0.0
 
     def expected(self, speeds_mps: FloatArray, now_s: float) -> FloatArray:
         """(N, dim) where each would be now had it flown straight to its announced target."""
@@ -166,7 +182,7 @@ def merged(beliefs: Sequence[Belief]) -> Belief:
     heard_s, positions, source = newest("heard_s", "positions", "source")
     announced_s, targets = newest("announced_s", "targets")
     place_s, place = newest("place_s", "place")
-    same_place = np.stack([np.where(b.place_s == place_s, b.misses, 0) for b in beliefs])
+    since = [belief.place_s == place_s for belief in beliefs]  # evidence since its latest place
     return Belief(
         positions=positions,
         heard_s=heard_s,
@@ -177,7 +193,11 @@ def merged(beliefs: Sequence[Belief]) -> Belief:
         announced_s=announced_s,
         place=place,
         place_s=place_s,
-        misses=same_place.max(axis=0),
+        misses=np.max([b.misses * mask for b, mask in zip(beliefs, since, strict=True)], axis=0),
+        silences=np.max(
+            [b.silences * mask for b, mask in zip(beliefs, since, strict=True)], axis=0
+        ),
+        parted_s=np.max([belief.parted_s for belief in beliefs], axis=0),
         alarm_s=min(belief.alarm_s for belief in beliefs),
     )
 

@@ -115,7 +115,12 @@ class GilbertElliott:
 
     @property
     def repeat(self) -> float:
-        return 0.0 if self.probability == 0.0 else 1.0 - 1.0 / self.burst
+        return max(0.0 if self.probability == 0.0 else 1.0 - 1.0 / self.burst, self._turns)
+
+    @property
+    def _turns(self) -> float:
+        """Probability that a good link turns bad."""
+        return self.probability / (1.0 - self.probability) / self.burst
 
     def begin(self, seed: int) -> LossSession:
         return _Bursts(self, seed)
@@ -139,8 +144,7 @@ class _Bursts:
             at = np.searchsorted(self._links, links).clip(max=len(self._links) - 1)
             known = self._links[at] == links
             was_bad = self._bad[at]
-            turns = model.probability / (1.0 - model.probability) / model.burst
-            stays = np.where(was_bad, draw < 1.0 - 1.0 / model.burst, draw < turns)
+            stays = np.where(was_bad, draw < 1.0 - 1.0 / model.burst, draw < model._turns)
             bad = np.where(known, stays, bad)
         order = np.argsort(links)
         self._links, self._bad, self._number = links[order], bad[order], number

@@ -9,14 +9,18 @@ from typing import Protocol
 import numpy as np
 
 from reknit.base.errors import InvalidParameter
-from reknit.base.types import BoolArray, FloatArray
+from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.knowledge.belief import Mind
+from reknit.network.links import subnets
 
 CERTAINTY = 1e-9
 """Silence counts as proof when a live UAV would be silent with at most this probability."""
 
 FLICKER = 1e-3
 """A UAV is out of touch when losses alone explain its silence with at most this probability."""
+
+PRESUMPTION = 1e-4
+"""A former neighbour is presumed dead when losses explain its silence with at most this."""
 
 TOLERANCE_M = 1e-6
 """Planned links lie at exactly the range; silence proves nothing within this of it."""
@@ -117,32 +121,89 @@ def check_time(name: str, value: float) -> None:
         raise InvalidParameter(name, value, "a finite number of at least 0")
 
 
-def prove_silence(mind: Mind, world: World, proofs: int) -> None:
-    """Apply the rule of certain death and notice alarms, after an exchange.
+@dataclass(frozen=True)
+class Silence:
+    """What silence proves over links that lose messages.
 
-    A UAV j that was at p_j at time t_j and is silent now is dead if a member m of the mind must
-    have it in range whatever it did since: ``|p_j - p_m| + v_j (t - t_j) <= r``, less twice the
-    bound on navigation errors and the tolerance; in so many exchanges in a row that losses do
-    not explain it.
+    Attributes
+    ----------
+    proof
+        So many links that must have carried the news of a UAV, and did not, prove it dead.
+    doubt
+        So many make it presumed dead.
+    patience_s
+        Who was not heard of for longer than this is out of touch in any case.
+    """
+
+    proof: int
+    doubt: int
+    patience_s: float
+
+    @staticmethod
+    def over(repeat: float, patience_s: float) -> Silence:
+        """For links that lose a message with at most this probability, whatever was before."""
+        proof = misses_allowed(repeat, CERTAINTY) + 1
+        return Silence(proof, misses_allowed(repeat, PRESUMPTION) + 1, patience_s)
+
+    def weigh(self, mind: Mind, world: World) -> None:
+        """Draw the conclusions of an exchange: certain death, presumption, parting, alarm.
+
+        A UAV j that was at p_j at time t_j has member m in range whatever it did since if
+        ``|p_j - p_m| + v_j (t - t_j) <= r``, less twice the bound on navigation errors and the
+        tolerance. Were it alive, each such link would have lost its message.
+        """
+        belief, now_s = mind.belief, world.time_s
+        silent = np.flatnonzero((belief.heard_s < now_s) & ~np.isfinite(belief.dead_s))
+        if len(silent) == 0:
+            return
+        links_cut = _hearers(mind, world, silent, 2.0 * world.error_bound_m)
+        belief.misses[silent] += links_cut
+        if world.error_bound_m:
+            links_cut = _hearers(mind, world, silent, world.error_bound_m)
+        belief.silences[silent] += links_cut / self.doubt
+        belief.dead_s[silent[belief.misses[silent] >= self.proof]] = now_s
+        belief.presumed_s[silent[belief.silences[silent] >= 1.0]] = now_s
+        _part(mind, world, self.patience_s)
+        notice(mind, now_s, self.patience_s)
+
+
+def notice(mind: Mind, now_s: float, patience_s: float) -> None:
+    """Raise the alarm at the first silence."""
+    belief = mind.belief
+    if np.isinf(belief.alarm_s) and not belief.in_touch(now_s, patience_s).all():
+        belief.alarm_s = now_s
+
+
+def _hearers(mind: Mind, world: World, silent: IntArray, slack_m: float) -> IntArray:
+    """How many members have each of the silent in range, were it alive."""
+    from scipy.spatial import cKDTree
+
+    belief = mind.belief
+    moved_m = world.speeds_mps[silent] * (world.time_s - belief.place_s[silent])
+    reach_m = world.range_m - TOLERANCE_M - slack_m - moved_m
+    count = np.zeros(len(silent), dtype=np.int64)
+    near = np.flatnonzero(reach_m > 0.0)
+    if len(near):
+        tree = cKDTree(belief.positions[mind.members])
+        places, radii = belief.place[silent[near]], reach_m[near]
+        count[near] = tree.query_ball_point(places, radii, return_length=True)
+    return count
+
+
+def _part(mind: Mind, world: World, patience_s: float) -> None:
+    """Who was in touch a moment ago is out of reach once all in between are gone.
+
+    A link between two UAVs heard of that long ago may be as long as the range, plus what both
+    may have flown since, plus the errors.
     """
     belief, now_s = mind.belief, world.time_s
-    silent = np.flatnonzero((belief.heard_s < now_s) & ~np.isfinite(belief.dead_s))
-    if len(silent) == 0:
+    crew = belief.in_touch(now_s, patience_s)
+    crew[mind.members] = True
+    ids = np.flatnonzero(crew)
+    if len(ids) == len(mind.members):
         return
-    reach_m = (
-        world.range_m
-        - TOLERANCE_M
-        - 2.0 * world.error_bound_m
-        - world.speeds_mps[silent] * (now_s - belief.place_s[silent])
-    )
-    near = silent[reach_m > 0.0]
-    must_hear = np.zeros(len(silent), dtype=bool)
-    if len(near):
-        from scipy.spatial import cKDTree
-
-        tree = cKDTree(belief.positions[mind.members])
-        distance, _ = tree.query(belief.place[near])
-        must_hear[reach_m > 0.0] = distance <= reach_m[reach_m > 0.0]
-    belief.misses[silent] = np.where(must_hear, belief.misses[silent] + 1, 0)
-    proved = silent[must_hear & (belief.misses[silent] > proofs)]
-    belief.dead_s[proved] = now_s
+    age_s = now_s - float(belief.heard_s[ids].min())
+    reach_m = world.range_m + world.error_bound_m + 2.0 * float(world.speeds_mps.max()) * age_s
+    label = subnets(belief.positions[ids], reach_m)
+    ours = np.unique(label[np.searchsorted(ids, mind.members)])
+    belief.parted_s[ids[~np.isin(label, ours)]] = now_s

@@ -10,12 +10,11 @@ from reknit.base.types import IntArray
 from reknit.knowledge.belief import Belief, Mind, meeting, merged
 from reknit.knowledge.channels.loss import Loss, NoLoss
 from reknit.knowledge.channels.protocols import (
-    CERTAINTY,
     FLICKER,
+    Silence,
     World,
     check_time,
     misses_allowed,
-    prove_silence,
 )
 from reknit.network.links import components, links
 
@@ -80,10 +79,10 @@ class RadioSession:
     def __init__(self, channel: Radio, world: World, seed: int) -> None:
         self.period_s = max(channel.period_s, world.step_s)
         self._loss = channel.loss.begin(seed)
-        self._proofs = misses_allowed(channel.loss.repeat, CERTAINTY)
         self._hops = channel.hops(world.step_s)
         silent = channel.silent_periods(len(world.alive), world.step_s)
         self.patience_s = self.period_s * (1 + silent) - world.step_s / 2.0
+        self._silence = Silence.over(channel.loss.repeat, self.patience_s)
         self._every_step = channel.period_s <= world.step_s
         self._due_s = world.time_s
         self._number = 0
@@ -109,8 +108,7 @@ class RadioSession:
         reported = world.reported
         for mind in minds:
             mind.belief.hear(mind.members, reported[mind.members], mind.members, world.time_s)
-            prove_silence(mind, world, self._proofs)
-            notice(mind, world.time_s, self.patience_s)
+            self._silence.weigh(mind, world)
         return minds
 
     def whole_at_s(self, mind: Mind) -> float | None:
@@ -166,13 +164,6 @@ def owners(minds: list[Mind]) -> IntArray:
     for number, mind in enumerate(minds):
         owner[mind.members] = number
     return owner
-
-
-def notice(mind: Mind, now_s: float, patience_s: float) -> None:
-    """Raise the alarm at the first silence."""
-    belief = mind.belief
-    if np.isinf(belief.alarm_s) and not belief.in_touch(now_s, patience_s).all():
-        belief.alarm_s = now_s
 
 
 def _living(minds: list[Mind], world: World) -> list[Mind]:

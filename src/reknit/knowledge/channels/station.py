@@ -16,8 +16,9 @@ from reknit.knowledge.channels.protocols import (
     World,
     check_time,
     misses_allowed,
+    notice,
 )
-from reknit.knowledge.channels.radio import RECORD_BYTES, notice
+from reknit.knowledge.channels.radio import RECORD_BYTES
 from reknit.network.links import count_subnets
 
 

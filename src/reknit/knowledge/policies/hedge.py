@@ -112,10 +112,11 @@ class _HedgePilot:
         who lived there may have moved on.
         """
         policy, crew = self._policy, positions[view.crew]
-        missing = np.isinf(view.belief.dead_s)
+        # A former neighbour that fell silent needs no second look: it had no time to move on.
+        missing = np.isinf(view.belief.dead_s) & (view.belief.silences < 1.0)
         missing[view.crew] = False
         if not missing.any():
-            return crew  # everybody else is certainly dead: the network is whole
+            return crew  # nobody is left to look for
         self.replans += 1
         places = positions[missing]
         sight_m = self._range_m * np.where(sought[missing], 1.0, policy.nearer)
