@@ -1,6 +1,6 @@
 """Train one small policy that all UAVs share, with plain PPO, and compare it with center-fly.
 
-    python examples/ppo.py --minutes 5
+    python examples/ppo.py --minutes 10 --weights ppo.safetensors
 
 Every UAV sees its own belief alone and chooses a velocity. The policy is a residual on flying
 towards the nearest unknown UAV (or, without one, to the rendezvous), so that training begins with
@@ -10,16 +10,28 @@ a flight that gets somewhere. Needs the extras `learn` and `environment`.
 from __future__ import annotations
 
 import argparse
+import copy
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import nn
 
 import reknit
+from reknit.base.files import replacing
 from reknit.knowledge import reknit_v0
 
+FloatArray = NDArray[np.float64]
 UAVS, NEAREST, DIM = 20, 6, 2
+STEPS = 512
+"""Decisions of the swarm in one round."""
+
+CENTER_FLY, BELIEF = "center-fly, full knowledge", "center-fly, on the belief"
+HEDGE, BEST = "hedge", "certified optimum, full knowledge"
 UNSEEN = 900_000
 """Seeds from here on are for the comparison alone."""
 
@@ -56,21 +68,24 @@ def collect(
 ) -> dict[str, torch.Tensor]:
     """Fly and remember, with advantages by GAE (gamma 0.99, lambda 0.95)."""
     rows: dict[str, list[torch.Tensor]] = {name: [] for name in ("seen", "act", "log", "value")}
-    rewards, ends, alive = [], [], []
+    rewards, ends, counts = [], [], []
     seen, info = environment.reset()
+    is_over = np.zeros(UAVS, dtype=bool)
     for _ in range(steps):
         here = torch.as_tensor(seen)
         with torch.no_grad():
             chance, value = policy(here)
             action = chance.sample()
-        alive.append(torch.as_tensor(info["alive"]))
+        # The step after an episode's end only begins the next one.
+        counts.append(torch.as_tensor(info["alive"] & ~is_over))
         seen, reward, whole, cut, info = environment.step(action.numpy())
         for name, item in zip(
             rows, (here, action, chance.log_prob(action).sum(1), value), strict=True
         ):
             rows[name].append(item)
         rewards.append(torch.as_tensor(reward, dtype=torch.float32))
-        ends.append(torch.as_tensor(whole | cut, dtype=torch.float32))
+        is_over = whole | cut
+        ends.append(torch.as_tensor(is_over, dtype=torch.float32))
     with torch.no_grad():
         after = policy(torch.as_tensor(seen))[1]
     gain, advantages = torch.zeros(UAVS), []
@@ -82,7 +97,8 @@ def collect(
         advantages.append(gain)
     batch = {name: torch.cat(items) for name, items in rows.items()}
     batch["gain"] = torch.cat(advantages[::-1])
-    keep = torch.cat(alive)
+    batch["reward"] = torch.cat(rewards)
+    keep = torch.cat(counts)
     return {name: item[keep] for name, item in batch.items()}
 
 
@@ -106,7 +122,35 @@ def improve(
             optimiser.step()
 
 
-def flown_s(policy: Policy, seeds: range) -> list[float]:
+def save(path: Path, policy: Policy, optimiser: torch.optim.Optimizer, rounds: int) -> None:
+    """Keep weights and optimiser; a run that is stopped goes on from here."""
+    tensors = {f"policy.{name}": value for name, value in policy.state_dict().items()}
+    for number, state in optimiser.state_dict()["state"].items():
+        tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
+    tensors = {name: value.detach().clone() for name, value in tensors.items()}
+    with replacing(path) as temporary:
+        save_file(tensors, temporary, {"rounds": str(rounds)})
+
+
+def load(path: Path, policy: Policy, optimiser: torch.optim.Optimizer) -> int:
+    """Go on where a run stopped; the number of rounds it has had."""
+    with safe_open(path, "pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        rounds = int(file.metadata()["rounds"])
+    policy.load_state_dict(
+        {name.removeprefix("policy."): tensors[name] for name in tensors if "policy." in name}
+    )
+    adam: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in tensors.items():
+        kind, number, field = name.split(".", 2)
+        if kind == "adam":
+            adam.setdefault(int(number), {})[field] = value
+    whole = optimiser.state_dict()
+    optimiser.load_state_dict({"state": adam, "param_groups": whole["param_groups"]})
+    return rounds
+
+
+def flown_s(policy: Policy, seeds: range) -> FloatArray:
     """Times of the policy, without exploring, on cases it has not seen; a failure at 30 s."""
     environment = reknit_v0.vector_env(uavs=UAVS, nearest=NEAREST, max_steps=60)
     times = []
@@ -119,51 +163,66 @@ def flown_s(policy: Policy, seeds: range) -> list[float]:
             seen, _, whole, cut, _ = environment.step(action.numpy())
         at = environment.swarm.simulation.reconnected_s
         times.append(30.0 if at is None else at)
-    return times
+    return np.asarray(times)
 
 
-def center_fly_s(seeds: range) -> tuple[list[float], list[float]]:
-    """Center-fly on the same cases: with full knowledge, and on the belief."""
+def others_s(seeds: range) -> dict[str, FloatArray]:
+    """The same cases by others; a failure at 30 s."""
     environment = reknit_v0.vector_env(uavs=UAVS)
-    full, belief = [], []
+    times: dict[str, list[float | None]] = {name: [] for name in (CENTER_FLY, BELIEF, HEDGE, BEST)}
     for seed in seeds:
         environment.reset(seed=seed)
         scenario = environment.swarm.scenario
-        at = reknit.recover(scenario, "center-fly").flight.reconnected_at_s
-        full.append(30.0 if at is None else at)
-        at = reknit.operate(scenario, "believe:center-fly", end_s=30.0).reconnected_at_s
-        belief.append(30.0 if at is None else at)
-    return full, belief
+        times[CENTER_FLY].append(reknit.recover(scenario, "center-fly").flight.reconnected_at_s)
+        for name, policy in ((BELIEF, "believe:center-fly"), (HEDGE, "hedge")):
+            flown = reknit.operate(scenario, policy, end_s=30.0)
+            times[name].append(flown.reconnected_at_s)
+        times[BEST].append(environment.swarm.optimum_s)
+    return {
+        name: np.asarray([30.0 if time_s is None else time_s for time_s in values])
+        for name, values in times.items()
+    }
 
 
-def shown(name: str, times: list[float]) -> str:
+def interval(values: FloatArray) -> str:
     """Mean and its 95 % interval."""
-    half = 1.96 * float(np.std(times, ddof=1)) / len(times) ** 0.5
-    return f"{name}: {np.mean(times):.2f} +- {half:.2f} s over {len(times)} unseen cases\n"
+    half = 1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5
+    return f"{np.mean(values):.2f} +- {half:.2f} s"
 
 
 def main() -> None:
     """Train for a while, then compare."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--minutes", type=float, default=5.0)
-    options.add_argument("--cases", type=int, default=50)
+    options.add_argument("--minutes", type=float, default=10.0, help="of computing")
+    options.add_argument("--cases", type=int, default=100, help="unseen cases of the comparison")
+    options.add_argument("--weights", type=Path, help="kept after every round, and gone on from")
     given = options.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)
     environment = reknit_v0.vector_env(uavs=UAVS, nearest=NEAREST, max_steps=60)
-    environment.reset(seed=1)
     policy = Policy(environment.single_observation_space.shape[0])
     optimiser = torch.optim.Adam(policy.parameters(), lr=3e-4)
-    seeds = range(UNSEEN, UNSEEN + given.cases)
-    print(shown("before training", flown_s(policy, seeds)), end="")
-    end_s, rounds = time.monotonic() + 60.0 * given.minutes, 0
-    while time.monotonic() < end_s:
-        improve(policy, optimiser, collect(environment, policy, 256))
+    untrained, rounds = copy.deepcopy(policy), 0
+    if given.weights is not None and given.weights.exists():
+        rounds = load(given.weights, policy, optimiser)
+    torch.manual_seed(rounds)
+    environment.reset(seed=rounds)
+    begun_s = time.process_time()
+    while time.process_time() - begun_s < 60.0 * given.minutes:
+        batch = collect(environment, policy, STEPS)
+        improve(policy, optimiser, batch)
         rounds += 1
-    print(shown(f"after {rounds} rounds of PPO", flown_s(policy, seeds)), end="")
-    full, belief = center_fly_s(seeds)
-    print(shown("center-fly, full knowledge", full), end="")
-    print(shown("center-fly, on the belief", belief), end="")
+        if given.weights is not None:
+            save(given.weights, policy, optimiser, rounds)
+        print(f"round {rounds}: reward {float(batch['reward'].mean()):.3f} a step", flush=True)
+    seeds = range(UNSEEN, UNSEEN + given.cases)
+    times = {f"{rounds} rounds of PPO": flown_s(policy, seeds)}
+    times |= {"the same, untrained": flown_s(untrained, seeds), **others_s(seeds)}
+    trained, *_ = times.values()
+    print(f"Mean time over {given.cases} unseen cases at N = {UAVS}, 95 % intervals:")
+    for name, values in times.items():
+        print(f"{name}: {interval(values)}; PPO less this, case by case: ", end="")
+        print(interval(trained - values), flush=True)
 
 
 if __name__ == "__main__":

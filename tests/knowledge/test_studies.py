@@ -21,14 +21,36 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setitem(studies.STUDIES, "noise", small)
     studies.run_study("noise", tmp_path, 1)
     first = (tmp_path / "noise.csv").read_text()
-    table = studies.run_study("noise", tmp_path, 2).read_text()
+    _, table, picture = studies.run_study("noise", tmp_path, 2)
     rows = (tmp_path / "noise.csv").read_text()
     assert rows.startswith(first)
     assert len(rows.splitlines()) == 1 + 4
-    assert "| rendezvous | 20 | 10 | radio loss=0.1 | 2 | 1.00 |" in table
+    text = table.read_text()
+    assert "| rendezvous | 20 | 10 | radio loss=0.1 | 2 | 1.00 | 1.00 |" in text
+    assert "False 'done's in all 4 runs: 0." in text
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_unknown_study_is_named(tmp_path: Path) -> None:
     """The nearest name is suggested."""
     with pytest.raises(UnknownName, match="ignorance"):
         studies.run_study("ignorence", tmp_path, 1)
+
+
+def test_the_command_line_knows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`reknit study run`, `report` and `list` take these studies like the others."""
+    from typer.testing import CliRunner
+
+    from reknit.cli.study import study_app
+
+    monkeypatch.setitem(
+        studies.STUDIES, "noise", lambda: iter([studies.Kind("rendezvous", 20, 10)])
+    )
+    monkeypatch.setitem(studies.CASES, "quick", 1)
+    runner = CliRunner()
+    done = runner.invoke(study_app, ["run", "noise", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    (tmp_path / "noise.md").unlink()
+    assert runner.invoke(study_app, ["report", "noise", "--out", str(tmp_path)]).exit_code == 0
+    assert "| rendezvous | 20 | 10 |" in (tmp_path / "noise.md").read_text()
+    assert "ignorance" in runner.invoke(study_app, ["list", "--json"]).output

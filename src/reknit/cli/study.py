@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reknit.cli.values import print_files, print_json
+
 if TYPE_CHECKING:
     from reknit.study.run.runner import Summary
     from reknit.study.spec.study import Study
@@ -47,9 +49,16 @@ def run(
     Exit code 0 if all runs went well, 1 if some failed, 2 if the study could not be run.
     """
     from reknit.cli import console
+    from reknit.knowledge import studies as knowledge
     from reknit.study.run.runner import run_study
     from reknit.study.store import StoreRefused
 
+    if name in knowledge.STUDIES:
+        _check_profile(profile)
+        with console.progress_bar(quiet=as_json, lines=True) as progress:
+            files = knowledge.run_study(name, out, knowledge.CASES[profile], progress)
+        print_files(files) if not as_json else print_json({"study": name}, files)
+        return
     studies = _studies(name, planner, profile)
     done: dict[str, Summary] = {}
     refused: dict[str, str] = {}
@@ -104,10 +113,14 @@ def report(
 ) -> None:
     """Write figures, tables and an HTML page from what has been run so far, also meanwhile."""
     from reknit.cli import console
+    from reknit.knowledge import studies as knowledge
     from reknit.study.report.overview import write_overview
     from reknit.study.report.write import pictures_in, write_report
     from reknit.study.store import StoreRefused
 
+    if name in knowledge.STUDIES:
+        print_files(knowledge.write_results(name, out))
+        return
     studies = _studies(name, planner, profile)
     pages = []
     refused: dict[str, str] = {}
@@ -153,11 +166,13 @@ def report(
 @study_app.command("list", epilog="Example: reknit study list")
 def list_studies(as_json: Json = False) -> None:
     """The built-in studies and how many runs each profile has."""
+    from reknit.knowledge import studies as knowledge
     from reknit.study.spec.study import built_in_studies, load_study
 
     studies = [load_study(name) for name in built_in_studies()]
     if as_json:
         rows = [{"name": study.name, "title": study.title} for study in studies]
+        rows += [{"name": name, "title": title} for name, title in knowledge.titles().items()]
         sys.stdout.write(json.dumps({"studies": rows}) + "\n")
         return
     from rich.table import Table
@@ -170,6 +185,10 @@ def list_studies(as_json: Json = False) -> None:
     for study in studies:
         counts = (str(len(study.tasks(profile))) for profile in ("quick", "paper"))
         table.add_row(study.name, study.title, *counts)
+    for name, title in knowledge.titles().items():
+        kinds = len({kind.key for kind in knowledge.STUDIES[name]()})
+        counts = (str(kinds * knowledge.CASES[profile]) for profile in ("quick", "paper"))
+        table.add_row(name, title, *counts)
     out.print(table)
 
 
@@ -234,12 +253,10 @@ def _altogether(done: dict[str, Summary]) -> str:
 def _studies(name: str, planners: str | None, profile: str) -> list[Study]:
     """The study of this name, or all built-in ones for `all`; with other planners if given."""
     from reknit.algorithms.registry import build
-    from reknit.base.errors import UnknownName
-    from reknit.study.spec.study import PROFILES, built_in_studies, load_study
+    from reknit.study.spec.study import built_in_studies, load_study
 
     # Before the studies are read: checking their planners loads torch, which takes seconds.
-    if profile not in PROFILES:
-        raise UnknownName("profile", profile, PROFILES)
+    _check_profile(profile)
     studies = [load_study(each) for each in (built_in_studies() if name == "all" else [name])]
     if planners is None:
         return studies
@@ -247,6 +264,14 @@ def _studies(name: str, planners: str | None, profile: str) -> list[Study]:
     for each in names:
         build(each, {})
     return [study.with_planners(names) for study in studies]
+
+
+def _check_profile(profile: str) -> None:
+    from reknit.base.errors import UnknownName
+    from reknit.study.spec.study import PROFILES
+
+    if profile not in PROFILES:
+        raise UnknownName("profile", profile, PROFILES)
 
 
 def _store(folder: Path, name: str, profile: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 
@@ -91,13 +91,28 @@ class Operation:
         at = self.reconnected_at_s
         return None if at is None else at - self.struck_at_s
 
-    @cached_property
+    @property
     def optimum_s(self) -> float:
         """Seconds that the `certified` planner needs with full knowledge."""
-        run = recover(self.struck, "certified", seed=self.seed)
-        flown_s = run.flight.reconnected_at_s
-        planned_s = np.inf if run.plan is None else run.plan.recovery_time_s
-        return float(min(planned_s, np.inf if flown_s is None else flown_s))
+        return _optimum_s(self.struck, self.seed)
+
+    @property
+    def mean_false_alive(self) -> float:
+        """`false_alive` in the mean over the time since the last strike."""
+        return self._over_time(self.false_alive)
+
+    @property
+    def mean_false_dead(self) -> float:
+        """`false_dead` in the mean over the time since the last strike."""
+        return self._over_time(self.false_dead)
+
+    def _over_time(self, values: FloatArray) -> float:
+        """A frame's value holds until the next frame."""
+        first = int(np.searchsorted(self.times_s, self.struck_at_s))
+        spans_s = np.diff(self.times_s[first:])
+        if spans_s.sum() == 0.0:
+            return float(values[-1])
+        return float((values[first:-1] * spans_s).sum() / spans_s.sum())
 
     @property
     def price_of_ignorance(self) -> float | None:
@@ -137,8 +152,19 @@ class Operation:
             "replans": self.replans,
             "false_alive": float(self.false_alive[-1]),
             "false_dead": float(self.false_dead[-1]),
+            "mean_false_alive": self.mean_false_alive,
+            "mean_false_dead": self.mean_false_dead,
             "bytes_sent": self.bytes_sent,
             "path_length_m": float(self.path_lengths_m.sum()),
             "longest_path_m": float(self.path_lengths_m.max()),
             "compute_s": self.compute_s,
         }
+
+
+@lru_cache(maxsize=128)
+def _optimum_s(struck: Scenario, seed: int) -> float:
+    """Kept, because several policies are measured against the same damage."""
+    run = recover(struck, "certified", seed=seed)
+    flown_s = run.flight.reconnected_at_s
+    planned_s = np.inf if run.plan is None else run.plan.recovery_time_s
+    return float(min(planned_s, np.inf if flown_s is None else flown_s))
