@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from reknit.flight.simulator import fly
     from reknit.knowledge.mission import Mission
     from reknit.knowledge.operation import Operation
+    from reknit.knowledge.repeated import recover_repeatedly
     from reknit.knowledge.simulator import operate
     from reknit.plans.certificate import Certificate, Clash
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
     from reknit.plans.verification import Verification
     from reknit.recovery.planning import plan
-    from reknit.recovery.repeated import RepeatedRun, Strike, recover_repeatedly
+    from reknit.recovery.repeated import RepeatedRun, Strike
     from reknit.recovery.runs import Run, recover
     from reknit.serve.client import Client
     from reknit.study.report.write import write_report
@@ -84,7 +85,7 @@ _HOME = {
     "plan": "reknit.recovery.planning",
     "planners": "reknit.algorithms.registry",
     "recover": "reknit.recovery.runs",
-    "recover_repeatedly": "reknit.recovery.repeated",
+    "recover_repeatedly": "reknit.knowledge.repeated",
     "run_study": "reknit.study.run.runner",
     "save_scenario": "reknit.swarm.files",
     "write_report": "reknit.study.report.write",

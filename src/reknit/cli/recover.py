@@ -98,7 +98,7 @@ def _under_strikes(
     """Recover while further UAVs are lost; one folder of files a phase."""
     from reknit.cli import console
     from reknit.cli.outputs import run_result, save_run, scenario_summary
-    from reknit.recovery.repeated import recover_repeatedly
+    from reknit.knowledge.repeated import recover_repeatedly
 
     order = [parse_strike(text, case) for text in strikes]
     result = recover_repeatedly(case, planner, order, progress=progress, **settings)

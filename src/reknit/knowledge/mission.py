@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +61,21 @@ class Mission:
             low, high = (_vector("mission.area", corner, self.swarm.dim) for corner in self.area)
             if (low > high).any():
                 raise InvalidParameter("mission.area", self.area, "a low and a high corner")
+        if len(self.swarm.anchors) and (self.velocity_mps is not None or self.waypoints):
+            anchors = self.swarm.anchors.tolist()
+            raise InvalidParameter("anchors", anchors, "none, or a mission that hovers")
+
+    @property
+    def _cruise_mps(self) -> float:
+        """Speed along the waypoints."""
+        return self.speed_mps or 0.5 * float(self.swarm.max_speed_mps.min())
 
     def offset(self, time_s: float) -> FloatArray:
         """Translation of the formation since time 0, metres."""
         if self.velocity_mps is not None:
             return np.asarray(self.velocity_mps, dtype=np.float64) * time_s
         here = np.zeros(self.swarm.dim)
-        speed = self.speed_mps or 0.5 * float(self.swarm.max_speed_mps.min())
-        left_m = speed * time_s
+        left_m = self._cruise_mps * time_s
         for point in self.waypoints:
             leg = np.asarray(point, dtype=np.float64) - here
             length = float(np.linalg.norm(leg))
@@ -78,12 +84,18 @@ class Mission:
             here, left_m = here + leg, left_m - length
         return here
 
-    def check_area(self, times_s: Sequence[float]) -> None:
-        """Refuse a mission that leaves its allowed area at one of these times."""
+    def check_area(self, until_s: float) -> None:
+        """Refuse a mission that leaves its allowed area before this time.
+
+        Between two waypoints the formation flies straight and the area is convex, so it is
+        enough to look at the beginning, the waypoints and the end.
+        """
         if self.area is None:
             return
+        way_m = np.diff(np.asarray([np.zeros(self.swarm.dim), *self.waypoints]), axis=0)
+        at_s = np.cumsum(np.linalg.norm(way_m, axis=1)) / self._cruise_mps
         low, high = (np.asarray(corner) for corner in self.area)
-        for time_s in times_s:
+        for time_s in [0.0, *at_s[at_s < until_s].tolist(), until_s]:
             points = self.swarm.positions + self.offset(time_s)
             outside = np.flatnonzero(((points < low) | (points > high)).any(axis=1))
             if len(outside):

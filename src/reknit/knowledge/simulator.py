@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.progress import Progress, silent
-from reknit.base.types import FloatArray
+from reknit.base.types import FloatArray, IntArray
 from reknit.flight.reconnection import first_connected_s
 from reknit.flight.simulator import STEP_S
 from reknit.knowledge.belief import Belief, Mind
@@ -22,11 +23,16 @@ from reknit.knowledge.operation import Operation
 from reknit.knowledge.policies.protocols import Briefing, Policy, checked, view_of
 from reknit.knowledge.policies.registry import policy_of
 from reknit.knowledge.recorder import Recorder
-from reknit.network.links import count_subnets
+from reknit.network.connectivity import is_k_connected
+from reknit.network.links import count_subnets, links
 from reknit.recovery.repeated import Strike
+from reknit.swarm.demands import DEMANDS
 from reknit.swarm.scenario import Scenario
 
 UNTIL = ("reconnected", "done", "end")
+DEMANDS_KEPT = ("allowed time", "link length", "anchors", "connectivity")
+"""Demands that a flight under partial knowledge is measured by; others are refused."""
+
 _NO_PROMISE = 2.0
 """Without a promise a flight lasts so many times the allowed time."""
 
@@ -78,9 +84,7 @@ def operate(
         raise UnknownName("until", until, UNTIL)
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InvalidParameter("seed", seed, "a whole number of at least 0")
-    swarm = flown.swarm
-    if swarm.has_demands:
-        raise InvalidParameter("mission", swarm, "a swarm without demands")
+    _check_demands(flown.swarm)
     name, chosen = policy_of(policy)
     flight = Simulation(flown, (name, chosen), channel_of(channel), strikes, int(seed), end_s)
     for now_s, count in flight.steps(until, observer):
@@ -106,12 +110,14 @@ class Simulation:
         self._channel_name, channel_object = channel
         rng = np.random.default_rng([seed, 2])
         errors = _errors(rng, swarm.positions.shape, channel_object.noise_m)
+        speeds_mps = swarm.max_speed_mps.copy()
+        speeds_mps[swarm.anchors] = 0.0
         self.world = World(
             positions=swarm.positions.copy(),
             errors=errors,
             alive=np.ones(swarm.uavs, dtype=bool),
             range_m=swarm.radio_range_m,
-            speeds_mps=swarm.max_speed_mps,
+            speeds_mps=speeds_mps,
             error_bound_m=NOISE_BOUND * channel_object.noise_m,
             step_s=STEP_S,
         )
@@ -119,13 +125,11 @@ class Simulation:
         alarm_delay_s = channel_object.alarm_delay_s(swarm.uavs, STEP_S)
         speed = float(np.linalg.norm(mission.offset(1.0) - mission.offset(0.0)))
         self.briefing = Briefing(
-            snapshot=self.world.reported,
-            range_m=swarm.radio_range_m,
-            speeds_mps=swarm.max_speed_mps,
+            swarm=replace(swarm, positions=self.world.reported, destroyed=swarm.destroyed[:0]),
+            speeds_mps=speeds_mps,
             error_bound_m=self.world.error_bound_m,
             alarm_delay_s=alarm_delay_s,
             patience_s=self.session.patience_s,
-            allowed_time_s=swarm.allowed_time_s,
             step_s=STEP_S,
             seed=seed,
             offset=mission.offset,
@@ -134,7 +138,8 @@ class Simulation:
         )
         self.pilot = policy_object.brief(self.briefing)
         self.promised_s = policy_object.promised_s(self.briefing)
-        self.strikes = sorted(strikes, key=lambda strike: strike.time_s)
+        self.strikes = in_order(strikes)
+        self.damages: list[Damage] = []
         self._rng = np.random.default_rng([seed, 1])
         self.motion = Motion(swarm.positions, swarm.max_speed_mps)
         everybody = np.arange(swarm.uavs)
@@ -150,6 +155,7 @@ class Simulation:
         self.done_s: float | None = None
         self.false_done = 0
         self.compute_s = 0.0
+        self._sleeps = False
 
     def _end(self, end_s: float | None) -> float:
         times_s = [strike.time_s for strike in self.strikes]
@@ -164,7 +170,8 @@ class Simulation:
         late = [time_s for time_s in times_s if time_s >= end_s]
         if late:
             raise InvalidParameter("strike.time_s", late[0], f"before the end at {end_s:g} s")
-        self._mission.check_area(np.arange(0.0, (times_s[0] if times_s else 0.0) + 1.0).tolist())
+        is_struck = bool(times_s) or len(self._mission.swarm.destroyed) > 0
+        self._mission.check_area(first_s if is_struck else float(end_s))
         self.first_strike_s = first_s
         return float(end_s)
 
@@ -181,14 +188,15 @@ class Simulation:
             raise InvalidParameter("observer", observer, f"a UAV id from 0 to {swarm.uavs - 1}")
         pending = list(self.strikes)
         while pending and pending[0].time_s == 0.0:
-            self._strike(pending.pop(0))
+            self._strike(pending.pop(0), 0.0)
         self.struck = self._scenario(0.0)
         record = self.record = Recorder(self.struck, observer, self.session.patience_s)
         phase_s = now_s = 0.0
         steps = 0
         while True:
             count = count_subnets(world.positions[world.alive], world.range_m)
-            if count == 1 and self.reconnected_s is None and not pending:
+            is_whole = self._is_whole(count)
+            if is_whole and self.reconnected_s is None and not pending:
                 self.reconnected_s = now_s
             world.time_s = now_s
             self.minds = self.session.exchange(self.minds, world)
@@ -210,12 +218,19 @@ class Simulation:
             is_struck = bool(pending) and pending[0].time_s <= after_s
             if is_struck:
                 after_s = pending[0].time_s
+            elif self._sleeps and self.session.is_continuous:
+                # Nothing happens before the next strike, and then everybody is told at once.
+                after_s = min(self.end_s, *(strike.time_s for strike in pending[:1]))
+                is_struck = bool(pending) and after_s == pending[0].time_s
+                steps = round((after_s - phase_s) / STEP_S)
+                grid_s = steps * STEP_S
             # On the grid the step's length is counted, so that no rounding errors add up.
             on_grid = after_s >= phase_s + grid_s
             duration_s = grid_s - begin_s if on_grid else after_s - now_s
-            leg = self.motion.leg(world.alive, begin_s, duration_s)
-            if count > 1 and (self.reconnected_s is None or pending):
-                within_s = first_connected_s(leg, world.range_m)
+            leg_end_s = grid_s if on_grid and not is_struck else after_s - phase_s
+            leg = self.motion.leg(world.alive, begin_s, duration_s, leg_end_s)
+            if not is_whole and (self.reconnected_s is None or pending):
+                within_s = first_connected_s(leg, swarm.planning_range_m, swarm.connectivity)
                 if within_s is not None and within_s < leg.duration_s:
                     # The instant of reconnection is a frame of its own; a strike may follow.
                     leg, after_s, is_struck = (
@@ -233,7 +248,7 @@ class Simulation:
                     world.time_s = now_s
                     self.minds = self.session.exchange(self.minds, world)
                 while pending and pending[0].time_s <= now_s:
-                    self._strike(pending.pop(0))
+                    self._strike(pending.pop(0), now_s)
                 self.motion.begin_phase(now_s - phase_s)
                 phase_s, steps, self.struck_s = now_s, 0, now_s
                 self.struck, self.reconnected_s = self._scenario(now_s), None
@@ -270,9 +285,21 @@ class Simulation:
             elif whole_s >= self.struck_s and self.done_s is None and is_last:
                 self.done_s = now_s
 
+    def _is_whole(self, count: int) -> bool:
+        """Whether the network is what is demanded: (k-)connected by links that count."""
+        swarm, world = self._mission.swarm, self.world
+        if count > 1 or not swarm.has_demands:
+            return count == 1
+        points, link_m = world.positions[world.alive], swarm.planning_range_m
+        if count_subnets(points, link_m) > 1:
+            return False
+        order = swarm.connectivity
+        return order == 1 or is_k_connected(links(points, link_m), len(points), order)
+
     def _act(self, now_s: float, phase_time_s: float) -> None:
         world = self.world
         reported = world.reported
+        self._sleeps = True
         for mind in self.minds:
             if len(mind.members) == 0:
                 continue
@@ -283,29 +310,75 @@ class Simulation:
                 if velocity.any():
                     wish = np.tile(velocity, (len(mind.members), 1))
                     self.motion.steer(mind.members, wish, phase_time_s)
+                    self._sleeps = False
                 continue
             view = view_of(mind, reported[mind.members], now_s, self.session.patience_s)
             orders = checked(
                 self.pilot.act(view), self._policy_name, mind.members, world.speeds_mps
             )
+            self._sleeps = self._sleeps and orders.is_at_rest
+            moves = world.speeds_mps[mind.members] > 0.0  # anchors stay
+            ids = mind.members[moves]
             if orders.targets is not None:
-                targets = orders.targets - world.errors[mind.members]
-                self.motion.fly_to(mind.members, targets, phase_time_s)
+                targets = orders.targets[moves] - world.errors[ids]
+                self.motion.fly_to(ids, targets, phase_time_s)
             elif orders.velocities_mps is not None:
-                self.motion.steer(mind.members, orders.velocities_mps, phase_time_s)
+                self.motion.steer(ids, orders.velocities_mps[moves], phase_time_s)
+            elif orders.course is not None:
+                errors = world.errors[mind.members]
+                self.motion.follow(mind.members, orders.course, errors, phase_time_s)
 
-    def _strike(self, strike: Strike) -> None:
-        self.world.alive[strike.lost(self._scenario(0.0), self._rng)] = False
+    def _strike(self, strike: Strike, now_s: float) -> None:
+        self.world.alive[strike.lost(self._scenario(now_s), self._rng)] = False
+        lost = np.flatnonzero(~self.world.alive)
+        self.damages.append(Damage(strike.time_s, self.world.positions.copy(), lost))
 
     def _scenario(self, now_s: float) -> Scenario:
-        swarm = self._mission.swarm
-        return Scenario(
-            self.world.positions,
-            np.flatnonzero(~self.world.alive).tolist(),
-            swarm.radio_range_m,
-            swarm.max_speed_mps,
-            allowed_time_s=max(0.0, swarm.allowed_time_s - now_s + self.first_strike_s),
-        )
+        left_s = self._mission.swarm.allowed_time_s - now_s + self.first_strike_s
+        lost = np.flatnonzero(~self.world.alive)
+        return struck_swarm(self._mission.swarm, self.world.positions, lost, left_s)
+
+
+@dataclass(frozen=True, eq=False)
+class Damage:
+    """What a strike left: when, (N, dim) where everybody was, and who is lost by then."""
+
+    time_s: float
+    positions: FloatArray
+    destroyed: IntArray
+
+
+def struck_swarm(
+    swarm: Scenario, positions: FloatArray, destroyed: IntArray, left_s: float
+) -> Scenario:
+    """The same swarm and demands, as it is now."""
+    return replace(
+        swarm,
+        positions=positions,
+        destroyed=destroyed,
+        anchors=np.setdiff1d(swarm.anchors, destroyed),
+        allowed_time_s=max(0.0, left_s),
+    )
+
+
+def in_order(strikes: Sequence[Strike]) -> list[Strike]:
+    """Strikes by their time; raises `InvalidParameter` for anything else."""
+    is_list = isinstance(strikes, Sequence) and not isinstance(strikes, str)
+    if not is_list or not all(isinstance(strike, Strike) for strike in strikes):
+        raise InvalidParameter("strikes", strikes, "a list of reknit.Strike")
+    return sorted(strikes, key=lambda strike: strike.time_s)
+
+
+def _check_demands(swarm: Scenario) -> None:
+    """Refuse what nobody can keep by what it knows."""
+    for demand in DEMANDS:
+        if demand.name not in DEMANDS_KEPT and demand.is_asked(swarm):
+            name = demand.fields[0].name
+            raise InvalidParameter(
+                name,
+                getattr(swarm, name),
+                f"not asked for; operate keeps {', '.join(DEMANDS_KEPT)}",
+            )
 
 
 def _errors(rng: np.random.Generator, shape: tuple[int, ...], sigma_m: float) -> FloatArray:

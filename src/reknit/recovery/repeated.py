@@ -1,23 +1,16 @@
-"""Repeated damage: further UAVs are lost while the swarm is still recovering.
-
-At every strike the survivors are where their flight has brought them; the planner sees that swarm
-(the lost UAVs at the places where they were lost) and plans or steers anew.
-"""
+"""Repeated damage: `Strike`, a further loss while the swarm is still recovering, and the result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from reknit.base.errors import InvalidParameter
-from reknit.base.progress import Progress, silent
-from reknit.base.types import FloatArray, IntArray
-from reknit.recovery.planning import check_seed
-from reknit.recovery.runs import Run, recover
-from reknit.swarm.scenario import Scenario, check_scenario
+from reknit.base.types import IntArray
+from reknit.recovery.runs import Run
+from reknit.swarm.scenario import Scenario
 from reknit.swarm.validation import rows
 
 
@@ -132,87 +125,3 @@ class RepeatedRun:
     def compute_s(self) -> float:
         """Computing time of all phases together."""
         return sum(run.compute_s for run in self.phases)
-
-
-def recover_repeatedly(
-    scenario: Scenario,
-    planner: str,
-    strikes: Sequence[Strike],
-    *,
-    seed: int = 0,
-    budget_s: float | None = None,
-    max_acceleration_mps2: float | None = None,
-    progress: Progress = silent,
-    **parameters: Any,
-) -> RepeatedRun:
-    """Recover from a scenario while further strikes take survivors; see `recover` and `Strike`."""
-    check_scenario(scenario)
-    check_seed(seed)
-    if not isinstance(strikes, Sequence) or not all(isinstance(each, Strike) for each in strikes):
-        raise InvalidParameter("strikes", strikes, "a list of reknit.Strike")
-    order = sorted(strikes, key=lambda strike: strike.time_s)
-    rng = np.random.default_rng([seed, 1])
-    ends_s = [strike.time_s for strike in order] + [np.inf]
-    positions, destroyed = scenario.positions, scenario.destroyed
-    phases: list[Run] = []
-    begins_s: list[float] = []
-    begin_s = connected_s = 0.0
-    for number, end_s in enumerate(ends_s):
-        left_s = max(0.0, scenario.allowed_time_s - begin_s)
-        now = _continued(scenario, positions, destroyed, left_s)
-        run = recover(
-            now,
-            planner,
-            seed=seed,
-            budget_s=budget_s,
-            max_acceleration_mps2=max_acceleration_mps2,
-            progress=progress,
-            **parameters,
-        )
-        phases.append(run)
-        begins_s.append(begin_s)
-        at = run.flight.reconnected_at_s
-        phase_s = min(end_s, scenario.allowed_time_s) - begin_s
-        if number < len(order):
-            connected_s += 0.0 if at is None else max(0.0, phase_s - at)
-            positions = _positions_at(now, run, max(0.0, end_s - begin_s))
-            struck = _continued(scenario, positions, destroyed, left_s)
-            destroyed = np.union1d(destroyed, order[number].lost(struck, rng))
-            begin_s = end_s
-    final = phases[-1].flight.reconnected_at_s
-    total = None if final is None else begins_s[-1] + final
-    if total is not None and total > scenario.allowed_time_s:
-        total = None
-    span_s = scenario.allowed_time_s if total is None else total
-    share = 1.0 if span_s == 0 else min(1.0, connected_s / span_s)
-    return RepeatedRun(tuple(phases), tuple(begins_s), total, share)
-
-
-def _continued(
-    scenario: Scenario, positions: FloatArray, destroyed: IntArray, left_s: float
-) -> Scenario:
-    """The same scenario with the swarm as it is now."""
-    return replace(
-        scenario,
-        positions=positions,
-        destroyed=destroyed,
-        anchors=np.setdiff1d(scenario.anchors, destroyed),
-        allowed_time_s=left_s,
-    )
-
-
-def _positions_at(scenario: Scenario, run: Run, time_s: float) -> FloatArray:
-    """All UAVs at a time of a phase. A swarm that has reconnected holds its positions."""
-    flight = run.flight
-    positions = scenario.positions.copy()
-    after = int(np.searchsorted(flight.times_s, time_s))
-    if after >= len(flight.times_s):
-        here = flight.positions[-1]
-    elif after == 0:
-        here = flight.positions[0]
-    else:
-        low_s, high_s = flight.times_s[after - 1], flight.times_s[after]
-        part = (time_s - low_s) / (high_s - low_s)
-        here = (1 - part) * flight.positions[after - 1] + part * flight.positions[after]
-    positions[scenario.survivors] = here
-    return positions

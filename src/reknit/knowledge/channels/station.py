@@ -152,6 +152,8 @@ class StationSession:
             mind.belief, self._reported_s = table, reported_s
         if np.isinf(mind.belief.alarm_s):
             notice(mind, world.time_s, self.patience_s)
+            if count_subnets(mind.belief.positions, world.range_m) > 1:
+                mind.belief.alarm_s = min(mind.belief.alarm_s, world.time_s)
         return [mind]
 
     def whole_at_s(self, mind: Mind) -> float | None:

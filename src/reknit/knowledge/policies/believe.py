@@ -7,7 +7,7 @@ be in range when both have arrived, and is silent, is presumed dead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,10 @@ from reknit.base.context import Context
 from reknit.base.types import BoolArray, FloatArray
 from reknit.knowledge.belief import Knowledge
 from reknit.knowledge.policies.protocols import Briefing, Orders, View
-from reknit.network.links import count_subnets
+from reknit.network.connectivity import is_k_connected
+from reknit.network.links import links
+from reknit.swarm.demands import unmet_demands
+from reknit.swarm.demands.link_length import SIGMAS
 from reknit.swarm.scenario import Scenario
 
 _MARGIN = 1e-4
@@ -50,14 +53,20 @@ class Believe:
 def believed_scenario(
     briefing: Briefing, view: View, dead: BoolArray, positions: FloatArray
 ) -> Scenario:
-    """The swarm as it is believed to be."""
-    return Scenario(
-        positions,
-        np.flatnonzero(dead).tolist(),
-        briefing.range_m,
-        briefing.speeds_mps,
-        allowed_time_s=max(0.0, briefing.allowed_time_s - (view.now_s - view.belief.alarm_s)),
-        link_margin=0.0 if briefing.is_told_all else margin(briefing),
+    """The swarm as it is believed to be, with links that are planned shorter by the margin."""
+    swarm, destroyed = briefing.swarm, np.flatnonzero(dead)
+    link_margin = swarm.link_margin
+    if not briefing.is_told_all:
+        uncertain_m = SIGMAS * np.sqrt(2.0) * swarm.position_sigma_m
+        planned_m = swarm.planning_range_m * (1.0 - margin(briefing)) + uncertain_m
+        link_margin = 1.0 - planned_m / swarm.radio_range_m
+    return replace(
+        swarm,
+        positions=positions,
+        destroyed=destroyed,
+        anchors=np.setdiff1d(swarm.anchors, destroyed),
+        allowed_time_s=max(0.0, swarm.allowed_time_s - (view.now_s - view.belief.alarm_s)),
+        link_margin=link_margin,
     )
 
 
@@ -102,12 +111,13 @@ class _Planning:
         scenario = believed_scenario(briefing, view, dead, positions)
         targets = positions.copy()
         view.memory.pop("appointments", None)
-        if count_subnets(scenario.survivor_positions, scenario.planning_range_m) > 1:
+        if unmet_demands(scenario, scenario.survivor_positions):
             context = Context(briefing.seed)
             targets[scenario.survivors] = self._planner.propose(scenario, context).targets
             self.replans += 1
             away = targets - positions
-            time_s = np.sqrt((away * away).sum(axis=1)) / briefing.speeds_mps
+            speeds_mps = np.maximum(briefing.speeds_mps, 1e-9)  # anchors stay
+            time_s = np.sqrt((away * away).sum(axis=1)) / speeds_mps
             in_touch = view.is_in_touch
             others = np.flatnonzero(~dead & ~in_touch)
             if len(others):
@@ -172,13 +182,16 @@ class _Steering:
 
 
 def holds(view: View, dead: BoolArray, briefing: Briefing) -> bool:
-    """Whether nobody is missed and those in touch are connected: then everybody stays."""
+    """Whether nobody is missed and those in touch are connected as demanded: then all stay."""
     if len(view.crew) + int(dead.sum()) < view.belief.uavs:
         return False
-    if len(view.members) == len(view.crew) and not briefing.is_told_all:
+    swarm = briefing.swarm
+    is_linked = len(view.members) == len(view.crew) and not briefing.is_told_all
+    if is_linked and not swarm.has_demands:
         return True  # all are in touch over live links
     positions = view.belief.positions[view.crew]
-    return count_subnets(positions, briefing.range_m) == 1
+    pairs = links(positions, briefing.link_m)
+    return is_k_connected(pairs, len(positions), swarm.connectivity)
 
 
 def _announce(view: View, targets: FloatArray) -> None:

@@ -77,10 +77,13 @@ class _DeadlinePilot:
             belief.place[silent] = meet[silent]
             belief.place_s[silent] = view.now_s
         away = meet[view.members] - view.here
-        way_s = np.sqrt((away * away).sum(axis=1)) / self._briefing.speeds_mps[view.members]
+        speeds_mps = np.maximum(self._briefing.speeds_mps[view.members], 1e-9)  # anchors stay
+        way_s = np.sqrt((away * away).sum(axis=1)) / speeds_mps
         leaves = way_s + 2.0 * step_s >= due_s - view.now_s
         if not leaves.any():
             return orders
+        if orders.course is not None:  # flown by all or by none
+            return Orders(meet[view.members])
         if orders.targets is not None:
             return Orders(np.where(leaves[:, None], meet[view.members], orders.targets))
         velocity = away / np.maximum(way_s, step_s)[:, None]

@@ -20,11 +20,12 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.errors import InvalidParameter
-from reknit.base.types import BoolArray, FloatArray
+from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.knowledge.policies.believe import announced, believed_positions, margin
 from reknit.knowledge.policies.protocols import Briefing, Orders, View
 from reknit.knowledge.policies.pull import Places, pulled
 from reknit.network.emst import emst
+from reknit.network.links import lengths
 
 _LEAST_WEIGHT = 1e-3
 """Places worth less than this share of the best one are left out of the program."""
@@ -80,7 +81,7 @@ class Hedge:
 class _HedgePilot:
     def __init__(self, policy: Hedge, briefing: Briefing) -> None:
         self._policy, self._briefing = policy, briefing
-        self._range_m = briefing.range_m * (1.0 - margin(briefing))
+        self._range_m = briefing.link_m * (1.0 - margin(briefing))
         self.replans = 0
 
     def act(self, view: View) -> Orders:
@@ -115,24 +116,45 @@ class _HedgePilot:
         # A former neighbour that fell silent needs no second look: it had no time to move on.
         missing = np.isinf(view.belief.dead_s) & (view.belief.silences < 1.0)
         missing[view.crew] = False
-        if not missing.any():
+        tree = emst(crew)
+        stretched = self._stretched(crew, tree)
+        if not missing.any() and len(stretched) == 0:
             return crew  # nobody is left to look for
         self.replans += 1
-        places = positions[missing]
-        sight_m = self._range_m * np.where(sought[missing], 1.0, policy.nearer)
+        sought_places = self._places(crew, positions[missing], sought[missing])
+        return pulled(
+            crew,
+            tree,
+            sought_places.joined(self._shortened(crew, stretched)),
+            self._range_m,
+            policy.effort,
+            self._briefing.speeds_mps[view.crew] > 0.0,
+        )
+
+    def _stretched(self, crew: FloatArray, tree: IntArray) -> IntArray:
+        """Links of the tree that carry messages and are longer than what is demanded."""
+        if self._briefing.link_m >= self._briefing.range_m:
+            return tree[:0]
+        return tree[lengths(crew, tree) > self._briefing.link_m]
+
+    def _shortened(self, crew: FloatArray, pairs: IntArray) -> Places:
+        """Either end of a stretched link is a place that the other should come near to."""
+        near, far = np.concatenate([pairs, pairs[:, ::-1]]).T
+        return Places(crew[far], np.full(len(far), self._range_m), near, np.ones(len(far)))
+
+    def _places(self, crew: FloatArray, places: FloatArray, is_sought: BoolArray) -> Places:
+        """Where somebody may be, how near to come, by whom, and what it is worth."""
+        policy = self._policy
+        if len(places) == 0:
+            return Places(places, np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
+        sight_m = self._range_m * np.where(is_sought, 1.0, policy.nearer)
         distance, nearest = cKDTree(crew).query(places)
         lack_m = distance - sight_m
         near = lack_m <= max(policy.window_m, float(lack_m.min()) + 1.0)
         places, sight_m, nearest = places[near], sight_m[near], nearest[near]
         weights = self._weights(places, lack_m[near])
         kept = weights > _LEAST_WEIGHT * weights.max()
-        return pulled(
-            crew,
-            emst(crew),
-            Places(places[kept], sight_m[kept], nearest[kept], weights[kept] / weights.max()),
-            self._range_m,
-            policy.effort,
-        )
+        return Places(places[kept], sight_m[kept], nearest[kept], weights[kept] / weights.max())
 
     def _weights(self, places: FloatArray, lack_m: FloatArray) -> FloatArray:
         """``q (1 - q)^k exp(-lack / decay)``, k the silent neighbours of a place nearer to us."""

@@ -11,6 +11,8 @@ import numpy as np
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.knowledge.belief import Belief, Mind
+from reknit.knowledge.motion import Course
+from reknit.swarm.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,18 +21,17 @@ class Briefing:
 
     Attributes
     ----------
-    snapshot
-        (N, dim) reported positions of all UAVs at time 0, metres.
-    range_m, speeds_mps
-        d_tr, and (N,) v_max.
+    swarm
+        The swarm at time 0 as everybody knows it, and what is demanded of it: reported
+        positions, nobody lost.
+    speeds_mps
+        (N,) v_max; 0 for anchors.
     error_bound_m
         No UAV's navigation is wrong by more.
     alarm_delay_s
         Everybody has noticed a split within this time of it.
     patience_s
         Somebody not heard of for longer is out of touch.
-    allowed_time_s
-        T_max of the swarm.
     offset
         Translation of the formation by the mission since time 0, metres, at a time.
     drift_m
@@ -39,18 +40,36 @@ class Briefing:
         Whether all UAVs share what a station tells them (the global channel).
     """
 
-    snapshot: FloatArray
-    range_m: float
+    swarm: Scenario
     speeds_mps: FloatArray
     error_bound_m: float
     alarm_delay_s: float
     patience_s: float
-    allowed_time_s: float
     step_s: float
     seed: int
     offset: Callable[[float], FloatArray]
     drift_m: float = 0.0
     is_told_all: bool = False
+
+    @property
+    def snapshot(self) -> FloatArray:
+        """(N, dim) reported positions of all UAVs at time 0, metres."""
+        return self.swarm.positions
+
+    @property
+    def range_m(self) -> float:
+        """d_tr: who is so near is heard."""
+        return self.swarm.radio_range_m
+
+    @property
+    def link_m(self) -> float:
+        """The length a link may have that counts: d_tr less what is demanded."""
+        return self.swarm.planning_range_m
+
+    @property
+    def allowed_time_s(self) -> float:
+        """T_max of the swarm."""
+        return self.swarm.allowed_time_s
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +123,25 @@ def view_of(mind: Mind, here: FloatArray, now_s: float, patience_s: float) -> Vi
 
 @dataclass(frozen=True, eq=False)
 class Orders:
-    """Where the members fly: a target each, flown to straight at v_max, or a velocity each.
+    """Where the members fly: one of targets, velocities and a course. Anchors stay in any case.
 
     Attributes
     ----------
     targets
-        (m, dim) metres, in the order of the members.
+        (m, dim) metres, in the order of the members, flown to straight at v_max.
     velocities_mps
-        (m, dim), for the next step; instead of targets.
+        (m, dim), for the next step.
+    course
+        Where they are a time after it was first ordered; the same object goes on.
+    is_at_rest
+        Whether nobody moves by this order any more, until the belief changes: where every change
+        is told at once, nobody need be asked before.
     """
 
     targets: FloatArray | None = None
     velocities_mps: FloatArray | None = None
+    course: Course | None = None
+    is_at_rest: bool = False
 
 
 class Pilot(Protocol):
@@ -168,8 +194,8 @@ def checked(orders: Orders, name: str, members: IntArray, speeds_mps: FloatArray
             if len(fast):
                 limit = float(speeds_mps[members[fast[0]]])
                 raise InvalidParameter(where, f"{speed[fast[0]]:g} m/s", f"at most {limit:g} m/s")
-    if (orders.targets is None) == (orders.velocities_mps is None):
-        raise InvalidParameter(
-            f"orders of policy {name!r}", "none or both", "targets or velocities"
-        )
+    given = [item is not None for item in (orders.targets, orders.velocities_mps, orders.course)]
+    if sum(given) != 1 or (orders.course is not None and not callable(orders.course)):
+        allowed = "one of targets, velocities and a course"
+        raise InvalidParameter(f"orders of policy {name!r}", orders, allowed)
     return orders

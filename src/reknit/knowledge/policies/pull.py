@@ -20,7 +20,7 @@ import clarabel
 import numpy as np
 from scipy.sparse import csc_matrix
 
-from reknit.base.types import FloatArray, IntArray
+from reknit.base.types import BoolArray, FloatArray, IntArray
 
 _STILL = 1e-4
 """Displacements below this share of the range are the solver's, not the plan's."""
@@ -52,9 +52,9 @@ class _Rows:
         self.right.append(np.column_stack([head, tail]).ravel())
         self.height += count * wide
 
-    def non_negative(self, columns: IntArray) -> None:
-        """These variables are at least 0."""
-        self._add(self.height + np.arange(len(columns)), columns, -1.0)
+    def non_negative(self, columns: IntArray, sign: float = 1.0) -> None:
+        """These variables times the sign are at least 0."""
+        self._add(self.height + np.arange(len(columns)), columns, -sign)
         self.right.append(np.zeros(len(columns)))
         self.height += len(columns)
 
@@ -86,9 +86,23 @@ class Places:
     nearest: IntArray
     weights: FloatArray
 
+    def joined(self, other: Places) -> Places:
+        """These and others."""
+        return Places(
+            np.concatenate([self.positions, other.positions]),
+            np.concatenate([self.sight_m, other.sight_m]),
+            np.concatenate([self.nearest, other.nearest]),
+            np.concatenate([self.weights, other.weights]),
+        )
+
 
 def pulled(
-    crew: FloatArray, links: IntArray, places: Places, range_m: float, effort: float
+    crew: FloatArray,
+    links: IntArray,
+    places: Places,
+    range_m: float,
+    effort: float,
+    moves: BoolArray,
 ) -> FloatArray:
     """(n, dim) where the crew should fly.
 
@@ -105,6 +119,8 @@ def pulled(
         r.
     effort
         e, what a metre flown costs against a metre nearer to a place of weight one.
+    moves
+        (n,) who may fly; m_i is 0 for the others.
     """
     count, dim = crew.shape
     sought = len(places.weights)
@@ -122,22 +138,24 @@ def pulled(
     sight = places.sight_m / range_m
     program.cones(sight, away, [(excess, 1.0, True), (places.nearest, 1.0, False)])
     program.non_negative(excess)
+    fixed = length[~moves]
+    program.non_negative(fixed, -1.0)
     cost = np.zeros(width)
     cost[length], cost[excess] = effort, places.weights
     entries = np.concatenate(program.values)
     index = np.concatenate(program.rows), np.concatenate(program.columns)
     matrix = csc_matrix((entries, index), shape=(program.height, width))
     kinds = [clarabel.SecondOrderConeT(dim + 1)] * (count + len(links) + sought)
-    kinds.append(clarabel.NonnegativeConeT(sought))
+    kinds.append(clarabel.NonnegativeConeT(sought + len(fixed)))
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
     nothing = csc_matrix((width, width))
     right = np.concatenate(program.right)
     result = clarabel.DefaultSolver(nothing, cost, matrix, right, kinds, settings).solve()
-    moves = np.asarray(result.x)[: count * dim].reshape(count, dim)
-    if str(result.status) not in _USABLE or not np.isfinite(moves).all():
+    shifts = np.asarray(result.x)[: count * dim].reshape(count, dim)
+    if str(result.status) not in _USABLE or not np.isfinite(shifts).all():
         return crew.copy()
-    size = np.sqrt((moves * moves).sum(axis=1))
-    moves = np.where((size > _STILL)[:, None], moves, 0.0)
-    return np.asarray(crew + moves * range_m)
+    size = np.sqrt((shifts * shifts).sum(axis=1))
+    shifts = np.where(((size > _STILL) & moves)[:, None], shifts, 0.0)
+    return np.asarray(crew + shifts * range_m)

@@ -50,7 +50,9 @@ class Meeting:
 
 def meeting_of(briefing: Briefing) -> Meeting:
     """The rendezvous of a briefing, relative to where the mission is at the alarm."""
-    range_m = briefing.range_m - 2.0 * (briefing.error_bound_m + briefing.drift_m)
+    range_m = briefing.link_m - 2.0 * (briefing.error_bound_m + briefing.drift_m)
+    if len(briefing.swarm.anchors):
+        return _around_anchors(briefing, range_m * _SHRINK)
     speed = float(briefing.speeds_mps.min())
     key = briefing.snapshot.tobytes(), briefing.snapshot.shape
     return _meeting(*key, range_m, speed, briefing.drift_m)
@@ -73,6 +75,26 @@ def _meeting(
     away_m = float(np.sqrt(((targets - points) ** 2).sum(axis=1)).max())
     targets.setflags(write=False)
     return Meeting(targets, (away_m + 2.0 * drift_m) / speed_mps, is_sure)
+
+
+def _around_anchors(briefing: Briefing, range_m: float) -> Meeting:
+    """Anchors stay, the others come into a ball of diameter `range_m` around them.
+
+    Two points of such a ball are at most its diameter apart. Anchors that do not fit into one
+    allow no meeting.
+    """
+    points, anchors = briefing.snapshot, briefing.swarm.anchors
+    centre = enclosing_ball_centre(points[anchors])
+    way = centre - points
+    distance = np.sqrt((way * way).sum(axis=1))
+    is_sure = bool(distance[anchors].max() <= range_m / 2.0)
+    away_m = np.maximum(distance - max(range_m, 0.0) / 2.0, 0.0)
+    away_m[anchors] = 0.0
+    targets = points + way * (away_m / np.maximum(distance, 1e-300))[:, None]
+    targets.setflags(write=False)
+    moves = briefing.speeds_mps > 0.0
+    time_s = float((away_m[moves] / briefing.speeds_mps[moves]).max(initial=0.0))
+    return Meeting(targets, time_s, is_sure)
 
 
 def rendezvous_targets(points: FloatArray, range_m: float, speed_mps: float) -> FloatArray:

@@ -18,7 +18,7 @@ from reknit.algorithms.registry import build, resolved
 from reknit.base.types import JsonDict
 from reknit.exact.proof.bounds import lower_bound
 from reknit.flight.flight import Flight
-from reknit.recovery.repeated import recover_repeatedly
+from reknit.knowledge.repeated import recover_repeatedly
 from reknit.recovery.runs import recover
 from reknit.study.library.instances import instance
 from reknit.study.measures import RunFacts, figures_of
