@@ -142,8 +142,8 @@ def load(path: Path, policy: Policy, optimiser: torch.optim.Optimizer) -> int:
     )
     adam: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in tensors.items():
-        kind, number, field = name.split(".", 2)
-        if kind == "adam":
+        if name.startswith("adam."):
+            _, number, field = name.split(".")
             adam.setdefault(int(number), {})[field] = value
     whole = optimiser.state_dict()
     optimiser.load_state_dict({"state": adam, "param_groups": whole["param_groups"]})

@@ -42,7 +42,16 @@ def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["--channel", "raido"], "did you mean 'radio'"),
         (["--loss", "2"], "loss is 2"),
         (["--period", "-1"], "period_s is -1"),
-        (["--strike", "5"], "SECONDS:COUNT"),
+        (["--strike", "5"], "TIME:COUNT"),
+        (["--mission", "velocty=1,0"], "did you mean 'velocity'"),
+        (["--mission", "velocity=1"], "2 finite numbers"),
+        (["--mission", "velocity=99,0"], "at most the slowest"),
+        (["--mission", "waypoints=1,x"], "numbers behind waypoints="),
+        (["--mission", "hover=1"], "hover"),
+        (["--cruise", "3"], "only together with --mission waypoints"),
+        (["--area", "0,0"], "two corners"),
+        (["--area", "0,0;1,1"], "inside the area"),
+        (["--demand", "min_separation_m=3"], "min_separation_m is 3"),
         (["--strike", "5:3", "--end", "2"], "before the end"),
     ],
 )
@@ -56,3 +65,14 @@ def test_wrong_words_end_in_one_line(
     assert problem in told
     assert told.count("\n") == 1
     assert not list((tmp_path / "demo").glob("*"))
+
+
+def test_a_mission_is_flown_until_the_strike(capsys: pytest.CaptureFixture[str]) -> None:
+    """Waypoints on the command line: nobody is lost before, and all have flown as far as told."""
+    words = ["operate", "--uavs", "30", "--destroy", "0", "--seed", "1", "--json"]
+    mission = ["--mission", "waypoints=9,0;9,9", "--cruise", "6", "--strike", "4:uavs=1,2,3,4,5,6"]
+    assert run([*words, *mission, "--channel", "global"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["struck_at_s"] == 4.0
+    assert result["survivors"] == 24
+    assert result["path_length_m"] >= 30 * 18.0 - 1e-6

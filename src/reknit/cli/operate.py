@@ -10,15 +10,16 @@ import typer
 
 from reknit.base.errors import InvalidParameter
 from reknit.cli.codes import DONE, NOT_DONE
-from reknit.cli.options import Json, ScenarioOptions, takes_a_scenario
+from reknit.cli.options import Json, ScenarioOptions, parse_strike, takes_a_scenario
 from reknit.cli.values import output_path, parameters, print_files, print_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from reknit.base.progress import Progress
+    from reknit.knowledge.mission import Mission
     from reknit.knowledge.operation import Operation
-    from reknit.recovery.repeated import Strike
+    from reknit.swarm.scenario import Scenario
 
 
 @takes_a_scenario
@@ -54,7 +55,30 @@ def operate(
     uplinks: Annotated[float, typer.Option(help="Share with a link to the station.")] = 0.1,
     strike: Annotated[
         list[str] | None,
-        typer.Option(help="A further loss as SECONDS:COUNT, such as 2.5:10; may be repeated."),
+        typer.Option(
+            help="A further loss, as 2.5:10 (seconds, UAVs), 2.5:uavs=3,8 or "
+            "2.5:disc=X,Y,RADIUS; may be repeated.",
+        ),
+    ] = None,
+    mission: Annotated[
+        str,
+        typer.Option(
+            help="How the formation flies until somebody falls silent: hover, "
+            "velocity=VX,VY in m/s, or waypoints=X,Y;X,Y in metres from its start.",
+        ),
+    ] = "hover",
+    cruise: Annotated[
+        float | None,
+        typer.Option(
+            help="Speed along the waypoints, m/s.", show_default="half of the slowest UAV's"
+        ),
+    ] = None,
+    area: Annotated[
+        str | None,
+        typer.Option(
+            help="Corners X,Y;X,Y of the area that the mission may not leave.",
+            show_default="anywhere",
+        ),
     ] = None,
     until: Annotated[str, typer.Option(help="reconnected, done or end.")] = "reconnected",
     end: Annotated[
@@ -92,12 +116,13 @@ def operate(
         missed_reports=missed_reports,
         uplinks=uplinks,
     )
-    strikes = [_strike(text) for text in strike or []]
     case = options.scenario()
+    strikes = [parse_strike(text, case) for text in strike or []]
+    flown = _mission(case, mission, cruise, area)
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
         operation = run_operation(
-            case,
+            flown,
             chosen,
             link,
             strikes=strikes,
@@ -118,15 +143,37 @@ def operate(
     return NOT_DONE if operation.reconnected_at_s is None else DONE
 
 
-def _strike(text: str) -> Strike:
-    from reknit.recovery.repeated import Strike
+def _mission(case: Scenario, text: str, cruise_mps: float | None, area: str | None) -> Mission:
+    """Read ``hover``, ``velocity=3,-1`` or ``waypoints=300,0;300,200``."""
+    from reknit.base.errors import UnknownName
+    from reknit.knowledge.mission import Mission
 
-    time_text, _, count_text = text.partition(":")
+    kind, _, values = text.partition("=")
+    corners = None if area is None else _vectors("--area", area, "two corners, as 0,0;900,900")
+    if corners is not None and len(corners) != 2:
+        raise InvalidParameter("--area", area, "two corners, as 0,0;900,900")
+    box = None if corners is None else (corners[0], corners[1])
+    if kind not in ("hover", "velocity", "waypoints"):
+        raise UnknownName("--mission", text, ("hover", "velocity", "waypoints"))
+    if cruise_mps is not None and kind != "waypoints":
+        raise InvalidParameter("--cruise", cruise_mps, "only together with --mission waypoints=...")
+    if kind == "hover":
+        if values:
+            raise InvalidParameter("--mission", text, "hover, without anything behind it")
+        return Mission(case, area=box)
+    points = _vectors("--mission", values, f"numbers behind {kind}=, as {kind}=3,-1")
+    if kind == "waypoints":
+        return Mission(case, waypoints=points, speed_mps=cruise_mps, area=box)
+    if len(points) != 1:
+        raise InvalidParameter("--mission", text, "one velocity, as velocity=3,-1")
+    return Mission(case, velocity_mps=points[0], area=box)
+
+
+def _vectors(option: str, text: str, allowed: str) -> tuple[tuple[float, ...], ...]:
     try:
-        time_s, count = float(time_text), int(count_text)
+        return tuple(tuple(float(part) for part in vector.split(",")) for vector in text.split(";"))
     except ValueError:
-        raise InvalidParameter("--strike", text, "SECONDS:COUNT, such as 2.5:10") from None
-    return Strike(time_s, count)
+        raise InvalidParameter(option, text, allowed) from None
 
 
 def _save(operation: Operation, folder: Path, animate: bool, progress: Progress) -> list[Path]:

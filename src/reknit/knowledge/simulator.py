@@ -15,6 +15,7 @@ from reknit.flight.reconnection import first_connected_s
 from reknit.flight.simulator import STEP_S
 from reknit.knowledge.belief import Belief, Mind
 from reknit.knowledge.channels.protocols import NOISE_BOUND, Channel, World
+from reknit.knowledge.channels.radio import Radio
 from reknit.knowledge.channels.registry import channel_of
 from reknit.knowledge.channels.station import Station
 from reknit.knowledge.mission import Mission, mission_of
@@ -135,6 +136,7 @@ class Simulation:
             offset=mission.offset,
             drift_m=speed * alarm_delay_s,
             is_told_all=isinstance(channel_object, Station),
+            has_station=not isinstance(channel_object, Radio),
         )
         self.pilot = policy_object.brief(self.briefing)
         self.promised_s = policy_object.promised_s(self.briefing)
@@ -373,12 +375,9 @@ def _check_demands(swarm: Scenario) -> None:
     """Refuse what nobody can keep by what it knows."""
     for demand in DEMANDS:
         if demand.name not in DEMANDS_KEPT and demand.is_asked(swarm):
-            name = demand.fields[0].name
-            raise InvalidParameter(
-                name,
-                getattr(swarm, name),
-                f"not asked for; operate keeps {', '.join(DEMANDS_KEPT)}",
-            )
+            item = demand.fields[0]
+            allowed = f"{item.default}; of all demands operate keeps {', '.join(DEMANDS_KEPT)}"
+            raise InvalidParameter(item.name, getattr(swarm, item.name), allowed)
 
 
 def _errors(rng: np.random.Generator, shape: tuple[int, ...], sigma_m: float) -> FloatArray:

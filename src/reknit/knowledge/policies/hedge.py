@@ -19,9 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from reknit.algorithms.certified import Certified
+from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, FloatArray, IntArray
-from reknit.knowledge.policies.believe import announced, believed_positions, margin
+from reknit.knowledge.policies.believe import (
+    announced,
+    believed_positions,
+    believed_scenario,
+    holds,
+    margin,
+)
 from reknit.knowledge.policies.protocols import Briefing, Orders, View
 from reknit.knowledge.policies.pull import Places, pulled
 from reknit.network.emst import emst
@@ -95,7 +103,11 @@ class _HedgePilot:
             if memory.get("news") != news or view.now_s >= memory["due_s"] - 1e-9:
                 memory["news"] = news
                 memory["due_s"] = view.now_s + self._policy.every_s
-                targets = self._targets(view, positions, sought)
+                targets = self._gathered(view, positions, sought)
+                if targets is None:
+                    targets = self._targets(view, positions, sought)
+                else:
+                    memory["due_s"] = np.inf  # it is planned to the end; only news changes it
                 view.belief.targets[view.crew] = targets
                 view.belief.announced_s[view.crew] = view.now_s
         return Orders(announced(view))
@@ -107,6 +119,21 @@ class _HedgePilot:
             distance, _ = cKDTree(positions[view.crew]).query(positions[sought])
             in_sight = sought[distance <= self._range_m * (1.0 + _HAIR)]
             view.belief.presumed_s[in_sight] = view.now_s
+
+    def _gathered(self, view: View, positions: FloatArray, sought: BoolArray) -> FloatArray | None:
+        """Where the crew should fly once nobody else is sought and it is not yet connected as
+        demanded: told of each other by a station, or linked, but not as well as asked for.
+        """
+        briefing = self._briefing
+        if sought.any() or not (briefing.has_station or briefing.swarm.has_demands):
+            return None
+        dead = np.ones(view.belief.uavs, dtype=bool)
+        dead[view.crew] = False
+        if holds(view, dead, briefing):
+            return None
+        self.replans += 1
+        scenario = believed_scenario(briefing, view, dead, positions)
+        return Certified().propose(scenario, Context(briefing.seed)).targets
 
     def _targets(self, view: View, positions: FloatArray, sought: BoolArray) -> FloatArray:
         """Where the crew should fly. Places in range and silent are looked at again from nearer:
@@ -132,10 +159,11 @@ class _HedgePilot:
         )
 
     def _stretched(self, crew: FloatArray, tree: IntArray) -> IntArray:
-        """Links of the tree that carry messages and are longer than what is demanded."""
-        if self._briefing.link_m >= self._briefing.range_m:
+        """Links of the tree that are longer than what is demanded, or too long for a link."""
+        briefing = self._briefing
+        if briefing.link_m >= briefing.range_m and not briefing.has_station:
             return tree[:0]
-        return tree[lengths(crew, tree) > self._briefing.link_m]
+        return tree[lengths(crew, tree) > briefing.link_m]
 
     def _shortened(self, crew: FloatArray, pairs: IntArray) -> Places:
         """Either end of a stretched link is a place that the other should come near to."""

@@ -38,6 +38,8 @@ class Briefing:
         How far the mission may carry the formation while not everybody has noticed a split.
     is_told_all
         Whether all UAVs share what a station tells them (the global channel).
+    has_station
+        Whether somebody may be in touch through a station, without a link.
     """
 
     swarm: Scenario
@@ -50,6 +52,7 @@ class Briefing:
     offset: Callable[[float], FloatArray]
     drift_m: float = 0.0
     is_told_all: bool = False
+    has_station: bool = False
 
     @property
     def snapshot(self) -> FloatArray:
