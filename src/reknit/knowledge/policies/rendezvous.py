@@ -38,7 +38,7 @@ class Meeting:
     targets
         (N, dim) metres; any two are at most the range apart.
     time_s
-        Until the last has arrived.
+        Until the last has arrived; infinite where anchors make it impossible.
     is_sure
         Whether all are in range of one another then, whatever the navigation errors.
     """
@@ -94,7 +94,7 @@ def _around_anchors(briefing: Briefing, range_m: float) -> Meeting:
     targets.setflags(write=False)
     moves = briefing.speeds_mps > 0.0
     time_s = float((away_m[moves] / briefing.speeds_mps[moves]).max(initial=0.0))
-    return Meeting(targets, time_s, is_sure)
+    return Meeting(targets, time_s if is_sure else np.inf, is_sure)
 
 
 def rendezvous_targets(points: FloatArray, range_m: float, speed_mps: float) -> FloatArray:
