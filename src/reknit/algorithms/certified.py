@@ -60,11 +60,13 @@ class Certified:
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """The cone program on the EMST of the proposed targets, if that is faster."""
         if context.is_over:
-            polished = _fallback(scenario, Status.DEADLINE, None, {})
-        else:
-            links = emst(proposal.targets)
-            state = solve(Problem.of(scenario), effort=0, context=context, links=links)
-            polished = _proposal(scenario, state, context, 0)
+            if not unmet_demands(scenario, proposal.targets):
+                return proposal
+            polished = _fallback(scenario, Status.DEADLINE, proposal.certificate, {})
+            return replace(polished, details=proposal.details)
+        links = emst(proposal.targets)
+        state = solve(Problem.of(scenario), effort=0, context=context, links=links)
+        polished = _proposal(scenario, state, context, 0)
         details = {**proposal.details, **polished.details}
         before_s = _time_s(scenario, proposal.targets)
         is_better = _time_s(scenario, polished.targets) < before_s or not np.isfinite(before_s)
@@ -86,7 +88,7 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
         targets = exact_targets(problem, state.tree, lambda: context.is_over)
     if targets is not None and _is_demanding(scenario) and unmet_demands(scenario, targets):
         starts = [targets]
-        other = fallback_targets(scenario)
+        other = fallback_targets(scenario, lambda: context.is_over)
         if other is not None:
             starts.append(other)
         bound_s = max(state.bound_s, lower_bound(scenario, context).bound_s)
@@ -102,7 +104,7 @@ def _fallback(
     scenario: Scenario, status: Status | None, certificate: Certificate | None, details: JsonDict
 ) -> Proposal:
     """A plan that needs no search; if there is none, nobody moves and nothing is claimed."""
-    targets = fallback_targets(scenario)
+    targets = fallback_targets(scenario, lambda: status is Status.DEADLINE)
     if targets is None:
         targets, status = scenario.survivor_positions, Status.NOT_FOUND
     return Proposal(targets, status, certificate, details)

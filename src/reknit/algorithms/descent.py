@@ -19,6 +19,7 @@ from reknit.base.context import Context
 from reknit.base.progress import Report
 from reknit.base.types import BoolArray, FloatArray, IntArray, JsonDict
 from reknit.exact.demands.contraction import contract
+from reknit.exact.model.problem import Problem
 from reknit.network.emst import emst
 from reknit.network.links import lengths
 from reknit.plans.status import Status
@@ -97,7 +98,10 @@ class Descent:
                 for candidate in candidates
             ]
         if self.contraction and not fixed.any():
-            candidates += _contracted(scenario, None if candidates else track.nearest)
+            # Before the first step the nearest targets are the original positions themselves.
+            is_other = track.steps > 0 or context.warm_start is not None
+            missing = not candidates and is_other
+            candidates += _contracted(scenario, track.nearest if missing else None)
         details: JsonDict = {"iterations": track.steps, "stopped_by": stop}
         status = Status.DEADLINE if stop == "deadline" else None
         if not candidates:
@@ -147,7 +151,8 @@ class Descent:
         adam = _Adam(x.shape, self.step * needed_move_m(scenario))
         while True:
             if track.steps % self.tree_every == 0:
-                tree = emst(x)
+                is_first = track.steps == 0 and context.warm_start is None
+                tree = Problem.of(scenario).emst if is_first else emst(x)
             missing_m = float(np.maximum(0.0, lengths(x, tree) - limit_m).sum())
             track.see(x, _time_s(scenario, x), missing_m)
             done = track.steps / max(1, self.iterations)

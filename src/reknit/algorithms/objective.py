@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
-from reknit.network.emst import longest_edge_m
+from reknit.exact.model.problem import Problem
 from reknit.swarm.scenario import Scenario
 
 TINY_M = 1e-9
@@ -92,5 +92,5 @@ def needed_move_m(scenario: Scenario) -> float:
     Half of what the longest EMST edge has too much, and a sixth of the planning range.
     """
     limit_m = scenario.planning_range_m
-    missing_m = longest_edge_m(scenario.survivor_positions) - limit_m
+    missing_m = Problem.of(scenario).longest_edge_m - limit_m
     return max(0.0, missing_m) / 2.0 + limit_m / 6.0

@@ -15,7 +15,7 @@ class Budget:
     """A limit on computing time, from the moment it is made. None: no limit."""
 
     seconds: float | None = None
-    _started_s: float = field(default_factory=time.perf_counter, repr=False)
+    _started_s: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.seconds, (int, float, np.integer, np.floating))

@@ -24,7 +24,7 @@ from reknit.base.version import VERSION
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.bounds import emst_bound, lower_bound
 from reknit.plans.certificate import Certificate
-from reknit.plans.checker.claims import demand_faults
+from reknit.plans.checker.claims import check_claims, demand_faults
 from reknit.plans.plan import Plan
 from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.swarm.scenario import Scenario, check_scenario
@@ -149,7 +149,8 @@ def checked_plan(
     """Bound, propose, check: the plan that `plan` returns."""
     bound = lower_bound(scenario, _for_the_bound(context))
     bound_s = context.budget.elapsed_s
-    if demand_faults(scenario, scenario.survivor_positions):
+    # A bound above zero says that something is missing, without another look at the demands.
+    if bound.bound_s > 0.0 or demand_faults(scenario, scenario.survivor_positions):
         proposal = planner.propose(scenario, context)
     else:
         proposal = Proposal(scenario.survivor_positions, Status.ALREADY_CONNECTED)
@@ -157,12 +158,13 @@ def checked_plan(
     started_s = time.perf_counter()
     targets = _targets(name, proposal, scenario)
     recovery_time_s = planned_time_s(scenario, targets)
+    faults = demand_faults(scenario, targets)
     timings_s = {"bound": bound_s, "planner": compute_s}
     details = dict(proposal.details)
     for certificate in _by_strength(scenario, bound, proposal.certificate):
         claimed = Plan(
             targets=targets,
-            status=_status(scenario, proposal, targets, recovery_time_s, certificate),
+            status=_status(scenario, proposal, targets, faults, recovery_time_s, certificate),
             recovery_time_s=recovery_time_s,
             certificate=certificate,
             compute_s=compute_s,
@@ -175,7 +177,7 @@ def checked_plan(
             timings_s=timings_s,
         )
         try:
-            claimed.verify(scenario)
+            check_claims(claimed, scenario, faults)
         except InvalidProof as refusal:
             # The plan does not depend on its bound: a weaker one takes the refused one's place.
             _LOG.warning("the checker refused a bound of %r s: %s", certificate.bound_s, refusal)
@@ -239,11 +241,12 @@ def _status(
     scenario: Scenario,
     proposal: Proposal,
     targets: FloatArray,
+    faults: list[str],
     recovery_time_s: float,
     certificate: Certificate,
 ) -> Status:
     """The status the targets deserve; a planner can only say what they do not show."""
-    if demand_faults(scenario, targets):
+    if faults:
         if not np.array_equal(targets, scenario.survivor_positions):
             return Status.NOT_CONNECTED
         if proposal.status is Status.INFEASIBLE:

@@ -10,6 +10,7 @@ import numpy as np
 
 from reknit.base.geometry import enclosing_ball_centre
 from reknit.base.types import FloatArray
+from reknit.exact.model.problem import Problem
 from reknit.network.emst import longest_edge_m
 from reknit.network.links import count_subnets
 from reknit.swarm.scenario import Scenario
@@ -24,8 +25,11 @@ def contract(scenario: Scenario, targets: FloatArray) -> FloatArray:
     limit_m = scenario.planning_range_m
     if count_subnets(targets, limit_m) == 1:
         return targets
-    factor = limit_m / longest_edge_m(targets)
     start = scenario.survivor_positions
+    if np.array_equal(targets, start):  # whose tree is known
+        factor = limit_m / Problem.of(scenario).longest_edge_m
+    else:
+        factor = limit_m / longest_edge_m(targets)
     shrink = 1.0
     while True:
         f = factor * shrink

@@ -11,18 +11,20 @@ With a separation: a lattice, or a ring.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 from scipy.spatial import cKDTree
 
+from reknit.base.context import never
 from reknit.base.geometry import enclosing_ball_centre
 from reknit.base.types import FloatArray
 from reknit.exact.demands.contraction import contract
 from reknit.exact.demands.lattice import lattice_targets
 from reknit.exact.demands.redundant_links import redundant_range_m
 from reknit.exact.model.problem import Problem, is_spanning
-from reknit.network.emst import longest_edge_m
 from reknit.network.links import adjacency, lengths
 from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
@@ -33,8 +35,15 @@ _MANY = 5_000
 """With more survivors than this there is no time for a second kind of plan."""
 
 
-def fallback_targets(scenario: Scenario) -> FloatArray | None:
-    """Targets that meet the demands, the first kind that does; None if none does."""
+def fallback_targets(scenario: Scenario, is_over: Callable[[], bool] = never) -> FloatArray | None:
+    """Targets that meet the demands, the first kind that does; None if none does.
+
+    Parameters
+    ----------
+    is_over
+        Once the time is over, not the least contraction to a k-connected result is sought, but
+        one that is known to do.
+    """
     start = scenario.survivor_positions
     anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
     if scenario.connectivity == 1 and scenario.min_separation_m == 0.0 and len(anchored) < 2:
@@ -44,7 +53,10 @@ def fallback_targets(scenario: Scenario) -> FloatArray | None:
         contracted = _contracted(scenario, start)
         if pulled is not None and _time_s(scenario, pulled) <= _time_s(scenario, contracted):
             return pulled
-    kinds = (_contracted, _lattice, _ring) if len(anchored) < 2 else (_gathered,)
+    contracted_in_time = partial(_contracted, is_over=is_over)
+    if is_over() and scenario.min_separation_m == 0.0 and len(anchored) < 2:
+        return contracted_in_time(scenario, start)  # k-connected by a theorem
+    kinds = (contracted_in_time, _lattice, _ring) if len(anchored) < 2 else (_gathered,)
     for kind in kinds:
         targets = kind(scenario, start)
         if not unmet_demands(scenario, targets):
@@ -87,15 +99,24 @@ def _time_s(scenario: Scenario, targets: FloatArray) -> float:
     return float((flown_m / scenario.max_speed_mps[scenario.survivors]).max())
 
 
-def _contracted(scenario: Scenario, start: FloatArray) -> FloatArray:
-    """Everybody moves towards one point by the same factor."""
+def _contracted(
+    scenario: Scenario, start: FloatArray, is_over: Callable[[], bool] = never
+) -> FloatArray:
+    """Everybody moves towards one point by the same factor.
+
+    When the time is over a k-connected result is had from the k-th power of the EMST, which is
+    k-connected as the k-th power of every connected graph is: its links are at most k EMST edges
+    long.
+    """
     anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
     if scenario.connectivity == 1 and len(anchored) == 0:
         return contract(scenario, start)
+    reach_m = Problem.of(scenario).longest_edge_m
     if scenario.connectivity > 1 and len(start) > 2:
-        reach_m = redundant_range_m(start, scenario.connectivity)
-    else:
-        reach_m = longest_edge_m(start)
+        if is_over():
+            reach_m *= scenario.connectivity
+        else:
+            reach_m = redundant_range_m(start, scenario.connectivity, is_over)
     factor = min(1.0, scenario.planning_range_m / max(reach_m, 1e-300)) * _HAIR
     centre = start[anchored[0]] if len(anchored) else enclosing_ball_centre(start)
     return np.asarray(centre + factor * (start - centre))

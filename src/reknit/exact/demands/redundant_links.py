@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.spatial import cKDTree
 
+from reknit.base.context import never
 from reknit.base.types import FloatArray, IntArray
 from reknit.network.connectivity import is_k_connected
 from reknit.network.cuts import cut_nodes_and_bridges, thinned
@@ -20,22 +23,32 @@ _COSTLIER = 10
 """A test of 3-connectivity takes about so many times one of 2-connectivity, and so on."""
 
 
-def redundant_range_m(positions: FloatArray, order: int) -> float:
-    """The smallest range at which the positions form a k-connected network, k the order."""
+def redundant_range_m(
+    positions: FloatArray, order: int, is_over: Callable[[], bool] = never
+) -> float:
+    """The smallest range at which the positions form a k-connected network, k the order; a larger
+    one that does if `is_over` ends the search.
+    """
     no_pairs = np.empty((0, 2), np.int64)
-    return float(lengths(positions, sparse_links(positions, no_pairs, order, 0)).max())
+    links = sparse_links(positions, no_pairs, order, tests=0, is_over=is_over)
+    return float(lengths(positions, links).max())
 
 
 def sparse_links(
-    positions: FloatArray, banned: IntArray, order: int, tests: int = _TESTS
+    positions: FloatArray,
+    banned: IntArray,
+    order: int,
+    tests: int = _TESTS,
+    is_over: Callable[[], bool] = never,
 ) -> IntArray:
     """Links of a k-connected network that is as short as can be in its longest link, less
-    (up to so many) long links that it can do without.
+    (up to so many) long links that it can do without. Once `is_over`, k-connected links that are
+    known by then.
     """
     nodes = len(positions)
     pairs = _sorted_pairs(positions, banned, order)
     low, high = nodes - 1, len(pairs)
-    while low < high:
+    while low < high and not is_over():
         middle = (low + high) // 2
         if is_k_connected(pairs[:middle], nodes, order):
             high = middle
@@ -44,7 +57,7 @@ def sparse_links(
     kept = pairs[:high]
     place = high - 1
     tests = min(tests, _TESTS_BY_SIZE // nodes) // _COSTLIER ** (order - 2)
-    while place >= 0 and tests > 0 and len(kept) > nodes:
+    while place >= 0 and tests > 0 and len(kept) > nodes and not is_over():
         without = np.delete(kept, place, axis=0)
         if is_k_connected(without, nodes, order):
             kept = without

@@ -50,7 +50,7 @@ class DemandRepair:
         """The quickest targets found from any of the given positions."""
         plans: list[tuple[float, FloatArray]] = []
         for positions in starts:
-            if plans and (self.is_over() or self._is_best(min(item[0] for item in plans))):
+            if self.is_over() or (plans and self._is_best(min(item[0] for item in plans))):
                 break
             shaped = self._improve(positions, _NO_PAIRS) or self._improve_slowly(positions)
             if shaped is not None:
@@ -141,7 +141,7 @@ class DemandRepair:
             pairs = np.unique(np.concatenate([pairs, self._too_close(positions, gap_m)]), axis=0)
             apart = Apart(pairs, self._spacer.directions(positions, pairs), gap_m * GAP_HAIR)
             closest_m = self.problem.range_m * RANGE_HAIR
-            shift = solve_apart(self.problem, links, apart, closest_m, None)
+            shift = solve_apart(self.problem, links, apart, closest_m, None, self.is_over)
             if shift is None:
                 return None
             positions = self.problem.start + shift
@@ -160,7 +160,7 @@ class DemandRepair:
         for _ in range(_ROUNDS):
             apart = Apart(pairs, self._spacer.directions(targets, pairs), gap_m)
             limit_s = time_s * (1.0 + _LONGER)
-            shift = solve_apart(self.problem, links, apart, closest_m, limit_s)
+            shift = solve_apart(self.problem, links, apart, closest_m, limit_s, self.is_over)
             if shift is None or self.is_over():
                 return targets
             close = self._too_close(self.problem.start + shift, self.scenario.min_separation_m)

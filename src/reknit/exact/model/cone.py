@@ -283,10 +283,16 @@ class Apart:
 
 
 def solve_apart(
-    problem: Problem, links: IntArray, apart: Apart, closest_m: float, limit_s: float | None
+    problem: Problem,
+    links: IntArray,
+    apart: Apart,
+    closest_m: float,
+    limit_s: float | None,
+    is_over: Callable[[], bool] = never,
 ) -> FloatArray | None:
     """(n, dim) displacements with all links at most `closest_m` and all pairs apart; None if there
-    are none. The least time, or the least total movement within `limit_s`, if given.
+    are none, or if `is_over` ends the solving. The least time, or the least total movement within
+    `limit_s`, if given.
     """
     nodes, index = np.unique(np.concatenate([links, apart.pairs]), return_inverse=True)
     index = index.reshape(-1, 2)
@@ -298,9 +304,9 @@ def solve_apart(
     room = ((apart.normals * offset).sum(axis=1) - apart.gap_m) / closest_m
     program.keep_apart(index[len(links) :], apart.normals, room)
     if limit_s is None:
-        result = program.least_time()
+        result = program.least_time(is_over=is_over)
     else:
-        result = program.least_movement(limit_s * top / closest_m, 1.0)
+        result = program.least_movement(limit_s * top / closest_m, 1.0, is_over)
     if str(result.status) not in _USABLE:
         return None
     shift = np.zeros_like(problem.start)

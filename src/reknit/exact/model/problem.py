@@ -116,9 +116,19 @@ class Problem:
         return np.asarray(pairs.astype(np.int64))
 
     @cached_property
+    def emst(self) -> IntArray:
+        """The EMST of the survivors where they are."""
+        return emst(self.start)
+
+    @cached_property
+    def longest_edge_m(self) -> float:
+        """Length l of its longest edge."""
+        return float(lengths(self.start, self.emst).max(initial=0.0))
+
+    @cached_property
     def first_tree(self) -> IntArray:
         """The EMST; with different speeds the tree that is minimal in `closing_time_s`."""
-        return emst(self.start) if self.is_uniform else self._quickest_tree()
+        return self.emst if self.is_uniform else self._quickest_tree()
 
     @cached_property
     def quickest_s(self) -> float:

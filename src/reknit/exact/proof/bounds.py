@@ -84,7 +84,7 @@ def _lower_bound(scenario: Scenario, context: Context) -> Certificate:
     if pulled is not None:
         certificates.append(pulled)
     if scenario.connectivity > 1 and len(scenario.survivors) > 2:
-        lost = _worst_loss(Problem.of(scenario))
+        lost = _worst_loss(Problem.of(scenario), context)
         certificates.append(
             _connecting(scenario, Problem.of(scenario).without(lost), lost, context)
         )
@@ -131,8 +131,10 @@ def _connecting(
     return cheap if proved.bound_s <= cheap.bound_s else proved
 
 
-def _worst_loss(problem: Problem) -> int:
-    """The survivor without whom the others are farthest from connected."""
+def _worst_loss(problem: Problem, context: Context) -> int:
+    """The survivor without whom the others are farthest from connected, of those looked at before
+    the context is over.
+    """
     tree = problem.first_tree
     rows = np.arange(problem.count)
     most = max(4, _LOSSES // problem.count)
@@ -144,7 +146,11 @@ def _worst_loss(problem: Problem) -> int:
         first = np.sort(np.unique(ends, return_index=True)[1])
         rows = ends[first]
         rows = rows[degree[rows] > 1][:most]
-    times_s = [problem.without(int(row)).quickest_s for row in rows]
+    times_s = [problem.without(int(rows[0])).quickest_s]
+    for row in rows[1:]:
+        if context.is_over:
+            break
+        times_s.append(problem.without(int(row)).quickest_s)
     return int(rows[int(np.argmax(times_s))])
 
 

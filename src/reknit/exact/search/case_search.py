@@ -94,7 +94,7 @@ class CaseSearch:
         self._clash_with = [0] * len(self.pairs)
         self._pair_clash: dict[tuple[int, int], int] = {}
         contested = np.flatnonzero(~self._always)
-        first, second = clashing_pairs(problem, self.pairs[contested], time_s)
+        first, second = clashing_pairs(problem, self.pairs[contested], time_s, work.is_over)
         for e, f in zip(contested[first].tolist(), contested[second].tolist(), strict=True):
             self._clash_with[e] |= 1 << f
             self._clash_with[f] |= 1 << e

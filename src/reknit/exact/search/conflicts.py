@@ -8,8 +8,11 @@ serves in 3-D.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from reknit.base.context import never
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.exact.model.problem import Problem
 
@@ -17,8 +20,26 @@ _MARGIN = 1e-7
 """Only conflicts that a dual vector will surely prove are used."""
 
 
-def clashing_pairs(problem: Problem, pairs: IntArray, time_s: float) -> tuple[IntArray, IntArray]:
-    """Index pairs (e, f) of the given links that share a UAV and cannot both hold in time."""
+_TWOS_AT_ONCE = 40_000
+"""Twos of links that are looked at between two questions whether to stop: a few milliseconds."""
+
+
+def clashing_pairs(
+    problem: Problem, pairs: IntArray, time_s: float, is_over: Callable[[], bool] = never
+) -> tuple[IntArray, IntArray]:
+    """Index pairs (e, f) of the given links that share a UAV and cannot both hold in time.
+
+    Parameters
+    ----------
+    problem
+        Where the survivors are, and how fast.
+    pairs
+        (m, 2) the links.
+    time_s
+        The time within which both would have to hold.
+    is_over
+        Asked now and then; once it is true those known by then are returned.
+    """
     count = len(pairs)
     ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
     far = np.concatenate([pairs[:, 1], pairs[:, 0]])
@@ -27,19 +48,28 @@ def clashing_pairs(problem: Problem, pairs: IntArray, time_s: float) -> tuple[In
     ends, far, link = ends[order], far[order], link[order]
     starts = np.flatnonzero(np.diff(ends, prepend=-1))
     degree = np.diff(np.append(starts, len(ends)))
-    first, second = _pairs_within(starts, degree)
-    hub, left, right = ends[first], far[first], far[second]
-    clash = ~_balls_meet(problem, hub, left, right, time_s * (1.0 + _MARGIN))
-    return link[first[clash]], link[second[clash]]
+    none = np.empty(0, dtype=np.int64)
+    clashing = [(none, none)]
+    twos = np.cumsum(degree * (degree - 1) // 2)
+    cuts = np.flatnonzero(np.diff(twos // _TWOS_AT_ONCE)) + 1
+    for hubs in np.split(np.arange(len(degree)), cuts):
+        if is_over():
+            break
+        first, second = _pairs_within(starts[hubs], degree[hubs])
+        hub, left, right = ends[first], far[first], far[second]
+        clash = ~_balls_meet(problem, hub, left, right, time_s * (1.0 + _MARGIN))
+        clashing.append((link[first[clash]], link[second[clash]]))
+    first, second = (np.concatenate(parts) for parts in zip(*clashing, strict=True))
+    return first, second
 
 
 def _pairs_within(starts: IntArray, degree: IntArray) -> tuple[IntArray, IntArray]:
     """All ordered-once pairs of positions inside each run."""
     total = int(degree.sum())
     run = np.repeat(np.arange(len(degree)), degree)
-    place = np.arange(total) - starts[run]
-    after = degree[run] - 1 - place
-    first = np.repeat(np.arange(total), after)
+    row = np.repeat(starts - np.cumsum(degree) + degree, degree) + np.arange(total)
+    after = degree[run] - 1 - (row - starts[run])
+    first = np.repeat(row, after)
     offset = np.arange(len(first)) - np.repeat(np.cumsum(after) - after, after)
     return first, first + 1 + offset
 

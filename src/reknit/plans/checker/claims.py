@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reknit.plans.plan import Plan
     from reknit.swarm.scenario import Scenario
 
-__all__ = ["check_plan", "demand_faults"]
+__all__ = ["check_claims", "check_plan", "demand_faults"]
 
 _MET = (Status.OPTIMAL, Status.FEASIBLE, Status.DEADLINE, Status.ALREADY_CONNECTED)
 _STILL = (Status.ALREADY_CONNECTED, Status.NOT_FOUND, Status.INFEASIBLE)
@@ -52,10 +52,28 @@ def check_plan(plan: Plan, scenario: Scenario) -> Verification:
         Names the first claim that does not hold; `InvalidProof` if that is the lower bound.
     """
     start = np.asarray(scenario.positions)[survivor_rows(scenario)]
+    return check_claims(plan, scenario, demand_faults(scenario, _targets(plan, start)))
+
+
+def check_claims(plan: Plan, scenario: Scenario, faults: list[str]) -> Verification:
+    """The same for targets that `demand_faults` has looked at already.
+
+    Parameters
+    ----------
+    plan, scenario
+        See `check_plan`.
+    faults
+        What `demand_faults` says of the plan's targets.
+
+    Returns
+    -------
+    Verification
+        What was checked.
+    """
+    start = np.asarray(scenario.positions)[survivor_rows(scenario)]
     targets = _targets(plan, start)
     _check_uavs(plan, scenario)
     _check_times(plan, scenario, start, targets)
-    faults = demand_faults(scenario, targets)
     _check_status(plan, start, targets, faults)
     proved = _check_bound(plan, scenario, start)
     return Verification(

@@ -181,7 +181,7 @@ class Baseline(ABC):
                 Flown(objective) if self.fastest == "flown" else objective,
                 self.online,
                 inner,
-                lower_bound(scenario).bound_s,
+                lower_bound(scenario, inner).bound_s,
                 outcome,
             )
 

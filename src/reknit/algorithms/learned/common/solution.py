@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from reknit.algorithms.learned.common.online import Outcome, Output
 from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.protocols import Proposal
 from reknit.algorithms.trimming import trim
+from reknit.base.context import never
 from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.demands.contraction import contract
 from reknit.plans.status import Status
@@ -30,6 +32,7 @@ def choose(
     contraction: bool,
     trimming: bool,
     details: JsonDict,
+    is_over: Callable[[], bool] = never,
 ) -> Proposal:
     """The fastest connected candidate, or the output closest to one if there is none.
 
@@ -40,16 +43,19 @@ def choose(
         original positions are always a candidate.
     trimming
         Every connected output ends where it reconnects the swarm.
+    is_over
+        Asked before every output is trimmed or contracted; once it is true they are taken as
+        they are.
     """
     candidates = [
         _Candidate(output.targets, output.time_s, NO, output) for output in outcome.solutions
     ]
     if trimming:
-        candidates = [_trimmed(scaled, candidate) for candidate in candidates]
+        candidates = [item if is_over() else _trimmed(scaled, item) for item in candidates]
     own_s = min((candidate.time_s for candidate in candidates), default=None)
     # Contraction moves everyone about one point, which a scenario with anchors rules out.
     if contraction and not scaled.fixed.any():
-        candidates += _contracted(scaled, outcome, needed=not candidates)
+        candidates += _contracted(scaled, outcome, needed=not (candidates or is_over()))
     facts = {
         **details,
         "iterations": outcome.iterations,

@@ -20,6 +20,7 @@ from reknit.base.budget import Budget
 from reknit.base.context import Context, never
 
 _LOOK_EVERY_S = 0.005
+THREAD_NAME = "reknit-planner"
 _News = SimpleQueue[tuple[float, str] | tuple[()] | BaseException | None]
 """Progress made, or what ended the work: an error, or None when it is done."""
 
@@ -62,7 +63,7 @@ def run_until_over(work: Callable[[Context], None], context: Context) -> bool:
 
     if context.is_over:
         return False
-    threading.Thread(target=run, name="reknit-planner").start()
+    threading.Thread(target=run, name=THREAD_NAME).start()
     try:
         return _wait(news, context)
     finally:

@@ -17,6 +17,7 @@ from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.common.online import OnlineRule, Outcome, iterate
 from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.solution import NO, choose
+from reknit.algorithms.learned.common.threads import run_until_over
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.settings import (
@@ -167,27 +168,46 @@ class MlDagl:
         """Targets for one scenario."""
         settings = self.settings
         scaled = ScaledScenario.of(scenario)
-        chosen, outcome = self.train(scaled, settings.online, context)
+        _check_size(scenario.uavs)
+        outcome = Outcome()
+        details: JsonDict = {"preset": self.preset, "branches": []}
+        if not run_until_over(lambda inner: self.train(scaled, inner, outcome, details), context):
+            outcome = outcome.cut_short()
         proposal = choose(
             scaled,
             outcome,
             contraction=settings.contraction,
-            trimming=settings.trimming and not context.is_over,
-            details={"preset": self.preset, "branches": list(chosen)},
+            trimming=settings.trimming,
+            details=dict(details),
+            is_over=lambda: context.is_over,
         )
         if not settings.refine or context.is_over:
             return proposal
         return _refined(scaled, outcome, proposal, settings, context)
 
     def train(
-        self, scaled: ScaledScenario, rule: OnlineRule, context: Context
-    ) -> tuple[tuple[int, ...], Outcome]:
-        """The dilation sizes, and what their branches come to in the online iterations."""
-        settings = self.settings
+        self, scaled: ScaledScenario, context: Context, outcome: Outcome, details: JsonDict
+    ) -> None:
+        """The online iterations of every branch.
+
+        Parameters
+        ----------
+        scaled
+            The scenario in the network's units.
+        context
+            Seed, limits and listeners.
+        outcome
+            Where to take note of what the branches come to.
+        details
+            Where to take note of their dilation sizes, as "branches".
+        """
+        settings, rule = self.settings, self.settings.online
         context.progress(0.0, "counting hops")
-        _check_size(scaled.scenario.uavs)
         hops = settings.hops(scaled.scenario)
         chosen = hops.chosen
+        details["branches"] = list(chosen)
+        if context.is_over:
+            return
         trained = min([len(chosen), *[count for start, count in rule.keep if start == 0]])
         _check_size(scaled.scenario.uavs, trained)
         dgcn = self.dgcn(scaled.scenario.dim, scaled.scenario.uavs, context.seed)
@@ -210,7 +230,7 @@ class MlDagl:
                 dgcn.leave_out_asleep(scaled.unit, kernel(active))
             return dgcn.parameters()
 
-        outcome = iterate(
+        iterate(
             forward,
             begin,
             len(chosen),
@@ -218,9 +238,9 @@ class MlDagl:
             Flown(settings.loss) if settings.fastest == "flown" else settings.loss,
             rule,
             context,
-            lower_bound(scaled.scenario).bound_s,
+            lower_bound(scaled.scenario, context).bound_s,
+            outcome,
         )
-        return chosen, outcome
 
     def dgcn(self, dim: int, uavs: int, seed: int) -> Dgcn:
         """The network with the weights to begin from."""
@@ -250,12 +270,15 @@ def _refined(
     planner `descent` does, so a plan is never slower than without the network.
     """
     best = outcome.solutions[0] if outcome.solutions else outcome.nearest
-    assert best is not None
+    if best is None:  # cut short before the first output
+        return proposal
     descent = Descent(
         iterations=settings.refine, contraction=settings.contraction, trimming=settings.trimming
     )
     candidates = [(NO, proposal)]
     for origin, start in (("output", best.targets), ("positions", None)):
+        if context.is_over:
+            break
         begun = replace(context, progress=silent, warm_start=start)
         candidates.append((origin, descent.propose(scaled.scenario, begun)))
     origin, kept = min(candidates, key=lambda named: _rank(scaled, named[1].targets))

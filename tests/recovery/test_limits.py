@@ -1,0 +1,120 @@
+"""Budgets and cancelling, by counting work: what is done once a limit is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import reknit
+from reknit.algorithms.learned.ml_dagl.settings import Settings
+from reknit.exact.demands.fallbacks import fallback_targets
+from reknit.exact.model.problem import Problem
+from reknit.exact.search import conflicts
+from reknit.network import emst as emst_module
+from reknit.network.links import links
+from reknit.plans.checker import claims
+from reknit.recovery import planning
+
+PLANNERS = ("certified", "ml-dagl", "descent", "contraction", "gcn", "gat", "cr-mgc", "demd")
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[str]:
+    """Have every call of a function noted."""
+    calls: list[str] = []
+    real = getattr(owner, name)
+
+    def counted(*given: Any, **named: Any) -> Any:
+        calls.append(name)
+        return real(*given, **named)
+
+    monkeypatch.setattr(owner, name, counted)
+    return calls
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_a_plan_without_time_takes_one_tree_and_one_look(
+    monkeypatch: pytest.MonkeyPatch, planner: str
+) -> None:
+    """With a budget of zero the survivors' tree is found once, the checker looks at the demands
+    once, and no network counts hops.
+    """
+    scenario = reknit.generate(60, 30, seed=1, split=True)
+    trees = _counted(monkeypatch, emst_module, "_delaunay_edges")
+    looks = [
+        _counted(monkeypatch, planning, "demand_faults"),
+        _counted(monkeypatch, claims, "demand_faults"),
+    ]
+    hops = _counted(monkeypatch, Settings, "hops")
+    plan = reknit.plan(scenario, planner, budget_s=0.0)
+    plan_looks = sum(map(len, looks))
+    plan.verify(scenario)
+    assert len(trees) == 1
+    assert plan_looks == 1
+    assert hops == []
+    if planner not in ("gcn", "gat", "cr-mgc", "demd"):
+        assert plan.status is reknit.Status.DEADLINE or planner == "contraction"
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_without_time_contraction_is_k_connected_all_the_same(order: int) -> None:
+    """The k-th power of the spanning tree serves where the least range is not sought: networkx
+    finds the contracted swarm k-connected, and no range was tried.
+    """
+    scenario = reknit.generate(40, 15, seed=order, split=True, connectivity=order)
+    targets = fallback_targets(scenario, lambda: True)
+    assert targets is not None
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(targets)))
+    graph.add_edges_from(links(targets, scenario.planning_range_m).tolist())
+    assert nx.node_connectivity(graph) >= order
+    least = fallback_targets(scenario)
+    assert least is not None
+    moved, moved_least = (
+        float(np.abs(points - scenario.survivor_positions).max()) for points in (targets, least)
+    )
+    assert moved_least <= moved
+
+
+def test_clashes_are_looked_for_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut into pieces the search for clashes finds the same, asks before every piece, and ends
+    when it is told to.
+    """
+    points = np.random.default_rng(3).uniform(0.0, 900.0, (60, 2))
+    problem = Problem(points, np.full(60, 10.0), 120.0)
+    pairs = problem.candidates(8.0)
+    whole = conflicts.clashing_pairs(problem, pairs, 8.0)
+    monkeypatch.setattr(conflicts, "_TWOS_AT_ONCE", 100)
+    asked: list[bool] = []
+
+    def answering(answer: bool) -> Callable[[], bool]:
+        return lambda: asked.append(answer) or answer  # type: ignore[func-returns-value]
+
+    parts = conflicts.clashing_pairs(problem, pairs, 8.0, answering(False))
+    assert np.array_equal(whole, parts)
+    degree = np.bincount(pairs.ravel())
+    twos = int((degree * (degree - 1) // 2).sum())
+    most = int((degree * (degree - 1) // 2).max())
+    assert len(asked) >= twos // (100 + most)
+    asked.clear()
+    first, _ = conflicts.clashing_pairs(problem, pairs, 8.0, answering(True))
+    assert (len(first), len(asked)) == (0, 1)
+
+
+@pytest.mark.parametrize("planner", ["certified", "descent", "ml-dagl", "gcn"])
+def test_a_cancelled_planner_is_asked_no_more_than_it_takes_to_end(planner: str) -> None:
+    """Once `cancel` is true the plan ends after a few more questions, where it would have gone on
+    to ask many times.
+    """
+    scenario = reknit.generate(120, 100, seed=2, split=True)
+    answers: list[bool] = []
+
+    def cancel(after: int) -> bool:
+        answers.append(len(answers) >= after)
+        return answers[-1]
+
+    reknit.plan(scenario, planner, cancel=lambda: cancel(3))
+    assert answers.count(True) <= 12
