@@ -55,7 +55,7 @@ class DemandRepair:
             shaped = self._improve(positions, _NO_PAIRS) or self._improve_slowly(positions)
             if shaped is not None:
                 plans.append(shaped)
-        if self.scenario.min_separation_m > 0.0:
+        if self.scenario.min_separation_m > 0.0 and not (plans and self.is_over()):
             spaced = self._spacer.best([targets for _, targets in plans])
             if spaced is not None:
                 plans.append((self._time_s(spaced), spaced))
