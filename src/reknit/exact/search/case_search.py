@@ -20,10 +20,11 @@ from __future__ import annotations
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
-from reknit.exact.model.cone import Cones, Solution, dual_time_s
+from reknit.exact.model.cone import Cones, Solution
 from reknit.exact.model.learned import link_set
 from reknit.exact.search.bits import bits, labels, lowest, members, tree_sides, walk
 from reknit.exact.search.conflicts import clashing_pairs
+from reknit.exact.search.minimal_clash import minimal_clash
 from reknit.exact.search.proof_tree import Faster, Outcome, Proof, Region, Work, join
 from reknit.network.links import components, lengths
 from reknit.plans.certificate import Clash
@@ -86,6 +87,7 @@ class CaseSearch:
         self._one = [1 << int(a) for a in self.ends[:, 0]]
         self._two = [1 << int(b) for b in self.ends[:, 1]]
         self._ends = self.ends.tolist()
+        self._pairs: list[list[int]] = self.pairs.tolist()
         length = lengths(problem.start, self.pairs)
         give = problem.speeds[self.pairs].sum(axis=1) * time_s
         self._always = length <= problem.range_m - give
@@ -311,19 +313,13 @@ class CaseSearch:
         return Proof(-1, self._pair_clash[key], None, 1 << link | 1 << other, 0)
 
     def _learn(self, piece: list[int], pairs: IntArray, solution: Solution) -> Proof:
-        """Keep the links whose dual vectors matter as a clash."""
-        size = np.sqrt((solution.forces**2).sum(axis=1))
-        forces = solution.forces
-        for floor in (1e-3, 1e-5, 1e-7, 0.0):
-            heavy = size > floor * size.max()
-            time_s = dual_time_s(self.problem, pairs[heavy], forces[heavy])
-            if time_s >= self.time_s:
-                break
-        clash = Clash(pairs[heavy], forces[heavy])
+        """Keep as few of the links as take the trial time as a clash."""
+        clash, time_s = minimal_clash(self.cones, pairs, solution, self.time_s, self.work)
         self.cones.clashes.add(clash, time_s)
         self.clashes.append(clash)
-        decided = heavy[: len(piece)]
-        self._masks.append(bits(np.asarray(piece, dtype=np.int64)[decided]))
+        names = link_set(clash.links)
+        rows = [row for row in piece if (self._pairs[row][0], self._pairs[row][1]) in names]
+        self._masks.append(sum(1 << row for row in rows))
         return self._clash_end(len(self.clashes) - 1)
 
     def clash(self, number: int) -> Clash:
