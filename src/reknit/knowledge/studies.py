@@ -21,7 +21,7 @@ from reknit.base.files import output_folder, write_text
 from reknit.base.progress import Progress, silent
 from reknit.base.types import JsonDict
 from reknit.knowledge.channels.registry import build_channel
-from reknit.knowledge.policies.registry import DEFAULT_POLICY
+from reknit.knowledge.policies.registry import DEFAULT_POLICY, NamedPolicy
 from reknit.knowledge.simulator import operate
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
@@ -56,6 +56,8 @@ class Kind:
         Of the channel, as of `build_channel`.
     panel, line, x
         Where it stands in the picture.
+    parameters
+        Of the policy.
     """
 
     policy: str
@@ -66,6 +68,7 @@ class Kind:
     panel: str = ""
     line: str = ""
     x: float = 0.0
+    parameters: tuple[tuple[str, float], ...] = field(default=())
 
     @property
     def label(self) -> str:
@@ -75,14 +78,16 @@ class Kind:
     @property
     def key(self) -> tuple[str, str, str, str]:
         """What its rows have in common."""
-        return self.policy, str(self.uavs), str(self.destroyed), self.label
+        words = [self.policy, *(f"{name}={value:g}" for name, value in self.parameters)]
+        return " ".join(words), str(self.uavs), str(self.destroyed), self.label
 
     def run(self, seed: int) -> JsonDict:
         """Fly one case; its figures, with ``reconnected`` and ``kept_promise``."""
         settings: dict[str, Any] = dict(self.settings)
         channel = build_channel(self.channel, **settings)
         scenario = _case(self.uavs, self.destroyed, seed)
-        facts = operate(scenario, self.policy, channel, seed=seed).as_dict()
+        policy = NamedPolicy.of(self.policy, **dict(self.parameters))
+        facts = operate(scenario, policy, channel, seed=seed).as_dict()
         row = dict(zip(_KEY, (*self.key, str(seed)), strict=True))
         row["reconnected"] = str(int(facts["reconnected_at_s"] is not None))
         row["kept_promise"] = str(facts["kept_promise"])
@@ -134,14 +139,18 @@ def noise() -> Iterator[Kind]:
 
 def radio() -> Iterator[Kind]:
     """Price over radios that lose messages and with navigation errors, N = 50, 100, 200."""
-    for settings, line in (
-        ((), "clean"),
-        ((("loss", 0.3),), "30 % lost"),
-        ((("noise_m", 10.0),), "sigma = 10 m"),
-        ((("loss", 0.3), ("noise_m", 10.0)), "both"),
+    loss, error = ("loss", 0.3), ("noise_m", 10.0)
+    no_second_look = (("nearer", 1.0),)
+    for settings, parameters, line in (
+        ((), (), "clean"),
+        ((loss,), (), "30 % lost"),
+        ((error,), (), "sigma = 10 m"),
+        ((loss, error), (), "both"),
+        ((loss,), no_second_look, "30 % lost, no second look"),
     ):
         for uavs in (50, 100, 200):
-            yield Kind(DEFAULT_POLICY, uavs, uavs // 2, "radio", settings, "N", line, float(uavs))
+            lost, x = uavs // 2, float(uavs)
+            yield Kind(DEFAULT_POLICY, uavs, lost, "radio", settings, "N", line, x, parameters)
 
 
 STUDIES: dict[str, Callable[[], Iterator[Kind]]] = {
