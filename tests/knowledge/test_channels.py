@@ -117,6 +117,45 @@ def test_losses_have_the_share_they_say(model: Loss) -> None:
     assert again == pytest.approx(model.repeat, abs=0.01)
 
 
+@pytest.mark.parametrize("model", [GilbertElliott(0.3, 1.0), GilbertElliott(0.6, 1.5)])
+def test_repeat_bounds_every_course_of_events(model: GilbertElliott) -> None:
+    """Proofs of death rest on it: no history makes the next loss likelier than `repeat`."""
+    session = model.begin(3)
+    links = np.arange(400)
+    lost = np.array([session.lost(links, number) for number in range(500)])
+    after_loss, after_none = lost[1:][lost[:-1]].mean(), lost[1:][~lost[:-1]].mean()
+    assert max(after_loss, after_none) == pytest.approx(model.repeat, abs=0.01)
+
+
+def test_many_links_prove_a_death_sooner_than_one() -> None:
+    """Nine neighbours of a lost UAV know it within two exchanges at 30 % loss (0.3^18 < 1e-9); a
+    single neighbour needs eighteen.
+    """
+    angles = np.linspace(0.0, 2.0 * np.pi, 9, endpoint=False)
+    ring = 30.0 * np.column_stack([np.cos(angles), np.sin(angles)])
+    many = reknit.Scenario(np.vstack([[[0.0, 0.0]], ring]), [0], 120.0)
+    single = reknit.Scenario([[0.0, 0.0], [30.0, 0.0]], [0], 120.0)
+    channel = Radio(loss=Bernoulli(0.3))
+    seen = [operate(case, "rendezvous", channel, until="end", end_s=3.0) for case in (many, single)]
+    proved_s = [flight.times_s[np.argmax(flight.observation.status[:, 0] == 3)] for flight in seen]
+    assert proved_s[0] <= 0.4 < 1.6 <= proved_s[1] <= 1.8
+
+
+def test_who_is_cut_off_is_out_of_touch_at_once() -> None:
+    """A chain whose middle is lost: the far end is unknown as soon as the middle is presumed dead,
+    long before the channel's patience is over.
+    """
+    middle = [[100.0, 0.0], [100.0, 20.0], [100.0, -20.0]]
+    near = [[0.0, 0.0], [0.0, 20.0], [0.0, -20.0]]
+    far = [[200.0, 0.0], [200.0, 20.0]]
+    case = reknit.Scenario(near + middle + far, [3, 4, 5], 120.0)
+    channel = Radio(loss=GilbertElliott(0.3, 5.0))
+    flight = operate(case, "rendezvous", channel, until="end", end_s=4.0)
+    parted_s = flight.times_s[np.argmax(flight.observation.status[:, 6] != 0)]
+    patience_s = channel.alarm_delay_s(8, 0.1)
+    assert parted_s < 0.8 * patience_s
+
+
 def test_a_link_does_not_feel_the_others() -> None:
     """The draws of a link are the same whichever other links there are."""
     for model in (Bernoulli(0.4), GilbertElliott(0.4, 3.0)):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import reknit
 from reknit.knowledge.channels.loss import Bernoulli, GilbertElliott
@@ -42,6 +44,20 @@ def test_nothing_beyond_the_gap_changes_a_byte_before_contact(
     """
     scenario = reknit.generate(60, 36, seed=8, split=True)
     assert check_no_leak(scenario, policy, channel, end_s=3.0) > 10
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000),
+    lost=st.integers(10, 20),
+    channel=st.sampled_from(
+        [Radio(), Radio(loss=Bernoulli(0.4)), Radio(period_s=0.3, hop_delay_s=0.1, noise_m=4.0)]
+    ),
+)
+def test_nothing_leaks_whatever_the_swarm(seed: int, lost: int, channel: Channel) -> None:
+    """The same on swarms, damages and channels drawn at random."""
+    scenario = reknit.generate(30, lost, seed=seed, split=True)
+    assert check_no_leak(scenario, "hedge+deadline", channel, end_s=1.0) > 0
 
 
 def test_the_test_notices_a_leak() -> None:
