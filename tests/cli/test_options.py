@@ -15,7 +15,7 @@ import reknit
 from reknit.algorithms.registry import DEFAULT_PLANNER
 from reknit.cli.options import ScenarioOptions
 from reknit.cli.values import parameters
-from reknit.errors import InvalidInput, InvalidParameter
+from reknit.errors import InvalidInput, InvalidParameter, UnreadableFile
 from reknit.swarm.demands import demand_fields
 from tests.cli.processes import CASE, reknit_process
 
@@ -54,6 +54,74 @@ def test_losses_that_cannot_be_are_refused(swarm: Path, text: str) -> None:
     """All of them, one twice, one unknown, one lost before: one typed error each."""
     with pytest.raises(InvalidInput, match="destroy"):
         ScenarioOptions(path=swarm, destroy=text).scenario()
+
+
+@pytest.fixture
+def telemetry(tmp_path: Path) -> Path:
+    """Five UAVs with numbers for names, one without a report, and no column alive."""
+    path = tmp_path / "telemetry.csv"
+    rows = ["10,0,0,0.2", "11,100,0,9", "12,200,0,", "3,300,0,5", "0,400,0,5.001"]
+    path.write_text("uav_id,x_m,y_m,age_s\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_uavs_that_are_silent_for_too_long_are_lost(telemetry: Path) -> None:
+    """--lost-after 5: older than 5 s or never heard is lost, 5 s is not; --destroy comes on top."""
+    scenario = ScenarioOptions(path=telemetry, lost_after=5.0).scenario()
+    assert [scenario.label(row) for row in scenario.destroyed] == ["11", "12", "0"]
+    scenario = ScenarioOptions(path=telemetry, lost_after=5.0, destroy="10").scenario()
+    assert [scenario.label(row) for row in scenario.survivors] == ["3"]
+
+
+def test_lost_after_comes_on_top_of_alive(tmp_path: Path) -> None:
+    """A file with both columns loses those that either says."""
+    path = tmp_path / "both.csv"
+    path.write_text("uav_id,x_m,y_m,z_m,alive,age_s\n0,0,0,0,1,1\n1,9,0,0,0,1\n2,9,9,0,1,7\n")
+    assert ScenarioOptions(path=path).scenario().destroyed.tolist() == [1]
+    assert ScenarioOptions(path=path, lost_after=2.0).scenario().destroyed.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "soon"])
+def test_lost_after_is_seconds(telemetry: Path, seconds: str) -> None:
+    """One line that names the option, with exit code 2."""
+    result = reknit_process("recover", str(telemetry), "--lost-after", seconds)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "--lost-after" in result.stderr
+
+
+def test_lost_after_needs_a_file_that_says_when(telemetry: Path, swarm: Path) -> None:
+    """Without a file, with one without ages, and ages that nothing is said about: refused."""
+    with pytest.raises(InvalidParameter, match="only beside"):
+        ScenarioOptions(lost_after=5.0).scenario()
+    with pytest.raises(UnreadableFile, match="no column age_s"):
+        ScenarioOptions(path=swarm, lost_after=5.0).scenario()
+    with pytest.raises(UnreadableFile, match="no column alive"):
+        ScenarioOptions(path=telemetry).scenario()
+    whole = swarm.with_suffix(".json")
+    reknit.save_scenario(reknit.load_scenario(swarm), whole)
+    with pytest.raises(InvalidParameter, match="lost_after"):
+        ScenarioOptions(path=whole, lost_after=5.0).scenario()
+
+
+@pytest.mark.parametrize("age", ["-0.1", "nan", "old", "1,2"])
+def test_ages_are_seconds(tmp_path: Path, age: str) -> None:
+    """A wrong age is refused with its line, also where it would not matter."""
+    path = tmp_path / "odd.csv"
+    path.write_text(f"uav_id,x_m,y_m,alive,age_s\n0,0,0,1,1\n1,9,0,0,{age}\n")
+    with pytest.raises(UnreadableFile, match="line 3"):
+        ScenarioOptions(path=path).scenario()
+
+
+def test_ids_in_a_demand_are_names_where_there_are_names(telemetry: Path, swarm: Path) -> None:
+    """anchors=3 is the UAV called 3, in row 3 or not; without names it is the row."""
+    options = ScenarioOptions(path=telemetry, lost_after=5.0, demand=["anchors=3, 10"])
+    assert options.scenario().anchors.tolist() == [0, 3]
+    assert ScenarioOptions(path=swarm, demand=["anchors=3,1"]).scenario().anchors.tolist() == [1, 3]
+    with pytest.raises(InvalidInput, match="anchors"):
+        ScenarioOptions(path=telemetry, lost_after=5.0, demand=["anchors=1"]).scenario()
+    with pytest.raises(InvalidInput, match="destroyed"):
+        ScenarioOptions(path=telemetry, lost_after=5.0, demand=["anchors=0"]).scenario()
 
 
 def test_range_and_speed_replace_those_of_a_file(swarm: Path) -> None:

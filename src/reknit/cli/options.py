@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -44,6 +45,15 @@ class ScenarioOptions:
             show_default="0.5; none beside a file",
         ),
     ] = None
+    lost_after: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Beside a .csv file with the column age_s: UAVs whose last report is older are "
+            "lost too.",
+            show_default="none are",
+        ),
+    ] = None
     seed: Annotated[int, typer.Option(help="Of the generated scenario and of the planner.")] = 0
     layout: Annotated[
         str | None,
@@ -82,13 +92,13 @@ class ScenarioOptions:
         """The scenario of the file, or one generated from the options."""
         given: dict[str, Any] = {"radio_range_m": self.range_m, "max_speed_mps": self.speed}
         replaced = {name: value for name, value in given.items() if value is not None}
-        if self.demand:
-            replaced |= demands(self.demand)
         return self._generated(replaced) if self.path is None else self._loaded(replaced)
 
     def _generated(self, replaced: dict[str, Any]) -> Scenario:
         from reknit.swarm.generate import generate
 
+        if self.lost_after is not None:
+            raise InvalidParameter("--lost-after", self.lost_after, "only beside a .csv file")
         wanted: dict[str, Any] = {
             "uavs": self.uavs,
             "destroyed": None if self.destroy is None else losses("--destroy", self.destroy),
@@ -98,7 +108,8 @@ class ScenarioOptions:
             "density_per_km2": self.density,
         }
         wanted = {name: value for name, value in wanted.items() if value is not None}
-        return generate(seed=self.seed, split=self.split, **wanted, **replaced)
+        asked = demands(self.demand)
+        return generate(seed=self.seed, split=self.split, **wanted, **replaced, **asked)
 
     def _loaded(self, replaced: dict[str, Any]) -> Scenario:
         from reknit.swarm.files import load_scenario
@@ -110,12 +121,15 @@ class ScenarioOptions:
         if self.damage is not None and self.destroy is None:
             raise InvalidParameter("--damage", self.damage, "beside a file only with --destroy")
         assert self.path is not None
-        case = load_scenario(self.path, **replaced)
-        if self.destroy is None:
-            return case
-        wanted = losses("--destroy", self.destroy, case)
-        lost = further_losses(case, wanted, self.damage or "random", self.seed)
-        return replace(case, destroyed=lost)
+        if self.lost_after is not None and not 0.0 <= self.lost_after < math.inf:
+            raise InvalidParameter("--lost-after", self.lost_after, "seconds, at least 0")
+        case = load_scenario(self.path, lost_after_s=self.lost_after, **replaced)
+        asked = demands(self.demand, case)
+        if self.destroy is not None:
+            wanted = losses("--destroy", self.destroy, case)
+            lost = further_losses(case, wanted, self.damage or "random", self.seed)
+            asked["destroyed"] = lost
+        return replace(case, **asked) if asked else case
 
 
 def takes_a_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,8 +183,11 @@ def _has_names(scenario: Scenario | None) -> bool:
     return scenario is not None and scenario.names is not None
 
 
-def demands(given: list[str]) -> dict[str, Any]:
-    """Fields of the scenario from ``name=value`` texts; ids of UAVs have commas between."""
+def demands(given: list[str] | None, scenario: Scenario | None = None) -> dict[str, Any]:
+    """Fields of the scenario from ``name=value`` texts; ids of UAVs have commas between.
+
+    In a scenario whose UAVs have names, ids are names.
+    """
     from reknit.base.errors import UnknownName
     from reknit.swarm.demands import demand_fields, rule
 
@@ -180,9 +197,12 @@ def demands(given: list[str]) -> dict[str, Any]:
         if name not in known:
             raise UnknownName("--demand", name, known)
         is_list = get_origin(rule(name).json) is list and not text.startswith("[")
-        values[name] = (
-            [plain_value(part) for part in text.split(",")] if is_list else plain_value(text)
-        )
+        if is_list and _has_names(scenario):
+            values[name] = [part.strip() for part in text.split(",")]
+        elif is_list:
+            values[name] = [plain_value(part.strip()) for part in text.split(",")]
+        else:
+            values[name] = plain_value(text)
     return values
 
 

@@ -1,9 +1,12 @@
-"""Scenarios in files: JSON holds everything, CSV the UAVs (`uav_id,x_m,y_m[,z_m],alive`)."""
+"""Scenarios in files: JSON holds everything, CSV the UAVs
+(`uav_id,x_m,y_m[,z_m][,alive][,age_s]`).
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 import warnings
 from dataclasses import asdict
 from pathlib import Path
@@ -12,13 +15,22 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from reknit.base.errors import InvalidInput, InvalidScenario, ReknitError, UnreadableFile
+from reknit.base.errors import (
+    InvalidInput,
+    InvalidParameter,
+    InvalidScenario,
+    ReknitError,
+    UnreadableFile,
+)
 from reknit.base.files import checked_path, parse_json, plain_error, read_text, write_text
 from reknit.swarm.demands import demand_fields, rule
 from reknit.swarm.radio import Radio
 from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario
+from reknit.swarm.validation import number
 
-_FIELDS = {2: ["uav_id", "x_m", "y_m", "alive"], 3: ["uav_id", "x_m", "y_m", "z_m", "alive"]}
+_FIELDS = {2: ["uav_id", "x_m", "y_m"], 3: ["uav_id", "x_m", "y_m", "z_m"]}
+_STATES = (["alive"], ["alive", "age_s"], ["age_s"])
+_HEADERS = "uav_id,x_m,y_m[,z_m],alive[,age_s], or age_s instead of alive"
 _MAX_DEGREES = np.asarray([180.0, 180.0])
 _ALIVE = {"1": True, "true": True, "0": False, "false": False}
 
@@ -69,13 +81,18 @@ ScenarioFile = create_model("ScenarioFile", __base__=_Swarm, **_demand_models())
 """The JSON form of a scenario, version 1; its demands are those of `reknit.swarm.demands`."""
 
 
-def load_scenario(path: str | Path, **fields: Any) -> Scenario:
+def load_scenario(
+    path: str | Path, *, lost_after_s: float | None = None, **fields: Any
+) -> Scenario:
     """Read a scenario from a .json or .csv file.
 
     Parameters
     ----------
     path
         JSON holds everything; CSV holds only the UAVs, with one row each.
+    lost_after_s
+        UAVs of a CSV file whose last report (column ``age_s``, seconds ago; empty: none yet) is
+        older count as destroyed, besides those that the file says are.
     fields
         Fields of `Scenario` that replace what the file says (or, for CSV, the defaults).
 
@@ -89,7 +106,11 @@ def load_scenario(path: str | Path, **fields: Any) -> Scenario:
     kind = path.suffix.lower()
     if kind not in (".json", ".csv"):
         raise UnreadableFile(f"{path}: its name must end in .json or .csv")
-    given = _from_json(path, text) if kind == ".json" else _from_csv(path, text)
+    if lost_after_s is not None:
+        lost_after_s = number("lost_after_s", lost_after_s, at_least=0.0)
+        if kind != ".csv":
+            raise InvalidParameter("lost_after_s", lost_after_s, "only for a .csv file with age_s")
+    given = _from_json(path, text) if kind == ".json" else _from_csv(path, text, lost_after_s)
     if "radio_range_m" in fields:
         given.pop("radio", None)
     if "radio" in fields:
@@ -180,51 +201,82 @@ def _from_json(path: Path, text: str) -> dict[str, Any]:
 def _to_csv(scenario: Scenario) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_FIELDS[scenario.dim])
+    writer.writerow([*_FIELDS[scenario.dim], "alive"])
     alive = scenario.alive.astype(int).tolist()
     for row, point in enumerate(scenario.positions.tolist()):
         writer.writerow([scenario.label(row), *map(repr, point), alive[row]])
     return out.getvalue()
 
 
-def _from_csv(path: Path, text: str) -> dict[str, Any]:
+def _from_csv(path: Path, text: str, lost_after_s: float | None) -> dict[str, Any]:
     """Positions, who is destroyed, and names unless the ids are just 0, 1, 2, ..."""
     try:
         lines = list(csv.reader(io.StringIO(text), strict=True))
     except csv.Error as error:
         raise UnreadableFile(f"{path}: not CSV ({error})") from None
     header = [name.strip() for name in lines[0]] if lines else []
-    if header not in _FIELDS.values():
-        raise UnreadableFile(
-            f"{path}: line 1 is {','.join(header)[:80]!r}; allowed: uav_id,x_m,y_m[,z_m],alive"
-        )
-    filled = [(number, line) for number, line in enumerate(lines[1:], start=2) if line]
+    dim = _columns(path, header, lost_after_s)
+    filled = [(line_number, line) for line_number, line in enumerate(lines[1:], start=2) if line]
     labels: dict[str, int] = {}
     points: list[list[float]] = []
     destroyed: list[int] = []
-    for number, line in filled:
+    for line_number, line in filled:
+        where = f"{path}: line {line_number}"
         if len(line) != len(header):
-            raise UnreadableFile(f"{path}: line {number} has {len(line)} fields, not {len(header)}")
-        label, state = line[0].strip(), _ALIVE.get(line[-1].strip().lower())
+            raise UnreadableFile(f"{where} has {len(line)} fields, not {len(header)}")
+        label, states = line[0].strip(), dict(zip(header, line, strict=True))
         try:
-            points.append([float(value) for value in line[1:-1]])
+            points.append([float(value) for value in line[1 : dim + 1]])
         except ValueError:
             shown = ",".join(line)[:80]
             raise UnreadableFile(
-                f"{path}: line {number} is {shown!r}; allowed: an id, numbers, then 1 or 0"
+                f"{where} is {shown!r}; allowed: an id, numbers, then {','.join(header[dim + 1 :])}"
             ) from None
-        if state is None:
-            raise UnreadableFile(
-                f"{path}: line {number}: alive is {line[-1]!r}; allowed: 1, 0, true, false"
-            )
         if not label or label in labels:
             raise UnreadableFile(
-                f"{path}: line {number}: uav_id is {label!r}; allowed: a different id for each UAV"
+                f"{where}: uav_id is {label[:80]!r}; allowed: a different id for each UAV"
             )
-        if not state:
+        # Every cell is read before any decides, so that a wrong one is never passed over.
+        is_alive, age_s = _alive(where, states), _age_s(where, states)
+        if not is_alive or (lost_after_s is not None and age_s > lost_after_s):
             destroyed.append(len(labels))
         labels[label] = len(labels)
     return _in_order(list(labels), points, destroyed)
+
+
+def _columns(path: Path, header: list[str], lost_after_s: float | None) -> int:
+    """2 or 3, by the header of a CSV file; a typed error if it is none."""
+    known = {(*fields, *states): dim for dim, fields in _FIELDS.items() for states in _STATES}
+    if tuple(header) not in known:
+        shown = ",".join(header)[:80]
+        raise UnreadableFile(f"{path}: line 1 is {shown!r}; allowed: {_HEADERS}")
+    if "age_s" not in header and lost_after_s is not None:
+        raise UnreadableFile(f"{path}: it has no column age_s, which --lost-after needs")
+    if "alive" not in header and lost_after_s is None:
+        raise UnreadableFile(f"{path}: it has no column alive; allowed: only with --lost-after")
+    return known[tuple(header)]
+
+
+def _alive(where: str, states: dict[str, str]) -> bool:
+    text = states.get("alive", "1")
+    state = _ALIVE.get(text.strip().lower())
+    if state is None:
+        raise UnreadableFile(f"{where}: alive is {text[:80]!r}; allowed: 1, 0, true, false")
+    return state
+
+
+def _age_s(where: str, states: dict[str, str]) -> float:
+    """Seconds since the last report; endless where there was none."""
+    text = states.get("age_s", "0").strip()
+    try:
+        age_s = float(text) if text else math.inf
+    except ValueError:
+        age_s = math.nan
+    if not age_s >= 0.0:
+        raise UnreadableFile(
+            f"{where}: age_s is {text[:80]!r}; allowed: seconds, at least 0, or nothing"
+        )
+    return age_s
 
 
 def _in_order(labels: list[str], points: list[list[float]], destroyed: list[int]) -> dict[str, Any]:
