@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 from pathlib import Path
@@ -201,3 +202,81 @@ def test_broken_files_are_told_in_one_line(
         error = fail(monkeypatch, capsys, *words)
         assert str(path) in error
         assert error.count("\n") == 1
+
+
+_WHOLE = gzip.compress(b"{}" * 500, mtime=0)
+PACKED = {
+    "garbage": b"\x1f\x8b\x08\x00garbage",
+    "cut off": _WHOLE[:-9],
+    "a wrong sum": _WHOLE[:-8] + b"\0" * 8,
+    "whole, of something else": _WHOLE,
+    "not packed": b"{}",
+    "empty": b"",
+}
+READERS = {
+    "scenario": ("recover", "{path}"),
+    "plan": ("verify", "{scenario}", "{path}"),
+    "study": ("study", "run", "{path}.toml"),
+    "submission": ("study", "submit", "small-4-1", "{path}"),
+    "library": ("study", "submit", "small-4-1", "{plan}", "--out", "{folder}"),
+    "weights": (
+        *("recover", "{scenario}", "--planner", "ml-dagl"),
+        *("--param", "weights={path}"),
+    ),
+}
+
+
+@pytest.mark.parametrize("words", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("content", PACKED.values(), ids=PACKED)
+def test_packed_files_are_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    content: bytes,
+) -> None:
+    """A broken .gz, or a whole one where none is read, is one line that names it, on any path."""
+    from reknit.study.library.instances import instance
+
+    small = instance("small-4-1")
+    scenario, plan = tmp_path / "scenario.json", tmp_path / "plan.json"
+    reknit.save_scenario(small.scenario(), scenario)
+    reknit.plan(small.scenario(), "certified").save(plan)
+    path = tmp_path / "small-4-1.json.gz"
+    for ending in ("", ".toml"):
+        Path(f"{path}{ending}").write_bytes(content)
+    names = {"path": path, "scenario": scenario, "plan": plan, "folder": tmp_path}
+    error = fail(monkeypatch, capsys, *(word.format(**names) for word in words))
+    assert str(path) in error
+    assert error.startswith("reknit: ")
+    assert error.count("\n") == 1
+
+
+def test_a_packed_file_is_unpacked_up_to_the_limit(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A few kilobytes that hold far more are refused before they fill the memory."""
+    from reknit.base import files
+    from reknit.study.library.instances import instance
+
+    plan = tmp_path / "plan.json"
+    reknit.plan(instance("small-4-1").scenario(), "certified").save(plan)
+    packed = gzip.compress(b" " * 10_000_000)
+    (tmp_path / "small-4-1.json.gz").write_bytes(packed)
+    monkeypatch.setattr(files, "MAX_BYTES", len(packed))
+    error = fail(
+        monkeypatch, capsys, "study", "submit", "small-4-1", str(plan), "--out", str(tmp_path)
+    )
+    assert "too large" in error
+
+
+def test_weights_without_an_end_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Endless zeros are read up to the limit and no further."""
+    from reknit.base import files
+
+    monkeypatch.setattr(files, "MAX_BYTES", 100_000)
+    words = ("recover", "--uavs", "20", "--destroy", "12", "--split", "--planner", "ml-dagl")
+    error = fail(monkeypatch, capsys, *words, "--param", "weights=/dev/zero")
+    assert "/dev/zero: too large" in error

@@ -36,6 +36,7 @@ from reknit.base.errors import (
     MissingExtra,
     UnknownName,
 )
+from reknit.base.files import read_bytes
 from reknit.base.types import JsonDict
 from reknit.swarm.scenario import Scenario
 
@@ -394,4 +395,4 @@ def _stamp(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=64)
 def _digest(path: Path, stamp: tuple[int, int]) -> str:
     """Hash of a file's bytes; read again only when the file has changed."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_bytes(path)).hexdigest()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,17 +37,36 @@ def read_bytes(path: Path) -> bytes:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise UnreadableFile(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    if len(data) > MAX_BYTES:
-        raise UnreadableFile(f"{path}: too large; allowed: at most {MAX_BYTES / 2**20:.3g} MiB")
-    return data
+    return _within_limit(path, data)
 
 
 def read_text(path: Path) -> str:
     """The text of a file, without a byte order mark; a typed error if it is none."""
+    return _decoded(path, read_bytes(path))
+
+
+def read_packed_text(path: Path) -> str:
+    """The text that a .gz file holds; a typed error if it is none, cut off or too large."""
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        with gzip.open(io.BytesIO(read_bytes(path))) as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnreadableFile(f"{path}: not a whole .gz file ({error})") from error
+    return _decoded(path, _within_limit(path, data))
+
+
+def _decoded(path: Path, data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"{path}: not UTF-8 text") from error
+        packed = ": it is packed by gzip; unpack it" if data.startswith(b"\x1f\x8b") else ""
+        raise UnreadableFile(f"{path}: not UTF-8 text{packed}") from error
+
+
+def _within_limit(path: Path, data: bytes) -> bytes:
+    if len(data) > MAX_BYTES:
+        raise UnreadableFile(f"{path}: too large; allowed: at most {MAX_BYTES / 2**20:.3g} MiB")
+    return data
 
 
 def parse_json(path: Path | str, text: str) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import zlib
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from pathlib import Path
@@ -20,9 +19,8 @@ from reknit.base.errors import (
     InvalidPlan,
     ReknitError,
     UnknownName,
-    UnreadableFile,
 )
-from reknit.base.files import output_folder, replacing
+from reknit.base.files import output_folder, read_packed_text, replacing
 from reknit.base.types import JsonDict
 from reknit.plans.files import parse_plan, plan_json
 from reknit.plans.plan import Plan
@@ -77,13 +75,9 @@ class Instance:
 
     def _kept(self, folder: Path) -> Plan | None:
         path = folder / f"{self.name}.json.gz"
-        try:
-            text = gzip.decompress(path.read_bytes()).decode()
-        except FileNotFoundError:
+        if not path.exists():
             return None
-        except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-            raise UnreadableFile(f"{path}: {error}") from error
-        return parse_plan(text, str(path))
+        return parse_plan(read_packed_text(path), str(path))
 
 
 def user_folder() -> Path:

@@ -103,7 +103,7 @@ class Checkpoint:
                 facts["losses"],
                 facts["validations"],
             )
-        except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
+        except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
             raise InvalidWeights(f"{path}: not a checkpoint ({error})") from error
 
     @staticmethod

@@ -12,8 +12,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from reknit.base.errors import InvalidWeights
-from reknit.base.files import MAX_BYTES, read_text, replacing, write_text
+from reknit.base.errors import InvalidWeights, UnreadableFile
+from reknit.base.files import parse_json, read_bytes, read_text, replacing, write_text
 from reknit.base.types import JsonDict
 
 STORED = {"float32": torch.float32, "float16": torch.float16}
@@ -88,9 +88,9 @@ def read_manifest(path: Path) -> JsonDict:
     """The manifest of a weight file."""
     beside = path.with_suffix(".json")
     try:
-        manifest = json.loads(read_text(beside))
-    except json.JSONDecodeError as error:
-        raise InvalidWeights(f"{beside}: not JSON ({error})") from error
+        manifest = parse_json(beside, read_text(beside))
+    except UnreadableFile as error:
+        raise InvalidWeights(str(error)) from error
     if not isinstance(manifest, dict):
         raise InvalidWeights(f"{beside}: not a manifest")
     return manifest
@@ -98,11 +98,9 @@ def read_manifest(path: Path) -> JsonDict:
 
 def _bytes(path: Path) -> bytes:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InvalidWeights(f"{path}: larger than {MAX_BYTES // 2**20} MiB")
-        return path.read_bytes()
-    except OSError as error:
-        raise InvalidWeights(f"{path}: {error.strerror or error}") from error
+        return read_bytes(path)
+    except UnreadableFile as error:
+        raise InvalidWeights(str(error)) from error
 
 
 def file_stamp(path: Path) -> tuple[int, int]:
