@@ -37,6 +37,10 @@ class InvalidParameter(InvalidInput):
     """A planner, the simulator or the generator was given a parameter it does not take."""
 
 
+class InvalidStudy(ReknitError, ValueError):
+    """A study cannot be built from these values; names the place, the value and what is allowed."""
+
+
 class NoSplitFound(ReknitError):
     """Damage that splits the network was asked for, and none was found."""
 

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from reknit.base.errors import InvalidParameter, UnreadableFile, UnwritableOutput
 
 MAX_BYTES = 128 * 1024 * 1024
@@ -127,21 +125,3 @@ def output_folder(path: Path) -> Path:
     except OSError as error:
         raise UnwritableOutput(f"{path}: {error.strerror or error}") from error
     return path
-
-
-def plain_error(error: ValidationError) -> str:
-    """The first complaint of pydantic as: field, value, what is wrong with it."""
-    return first_fault(error)[1]
-
-
-def first_fault(error: ValidationError) -> tuple[tuple[int | str, ...], str]:
-    """Where pydantic first found a fault, and which; misspelt fields before missing ones."""
-    first = min(error.errors(), key=lambda fault: fault["type"] == "missing")
-    where = ".".join(str(part) for part in first["loc"]) or "the file"
-    if first["type"] == "missing":
-        return first["loc"], f"{where} is missing"
-    if first["type"] == "extra_forbidden":
-        return first["loc"], f"{where} is not a field that is known here"
-    value = repr(first.get("input"))
-    value = value if len(value) <= 60 else value[:57] + "..."
-    return first["loc"], f"{where} is {value}; {first['msg']}"

@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reknit.base.errors import InvalidPlan, UnreadableFile
-from reknit.base.files import checked_path, plain_error, read_text, write_text
+from reknit.base.faults import plain_error
+from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.base.types import IntArray
 from reknit.plans.certificate import Certificate, Clash
 from reknit.plans.plan import Plan
@@ -102,6 +103,7 @@ def load_plan(path: str | Path) -> Plan:
 def parse_plan(text: str, path: str) -> Plan:
     """The plan of a text; `path` is where it comes from, for the error."""
     try:
+        parse_json(path, text)  # which refuses a key that is there twice
         return plan_of(PlanFile.model_validate_json(text))
     except ValidationError as error:
         raise UnreadableFile(f"{path}: {plain_error(error)}") from None

@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from reknit.algorithms.registry import DEFAULT_PLANNER, registered
+from reknit.base.faults import allowed_text
 from reknit.base.version import VERSION
 from reknit.plans.files import PlanFile
 from reknit.serve import models
@@ -363,8 +364,10 @@ def _add_errors(app: FastAPI) -> None:
     async def bad_parameter(request: Request, error: RequestValidationError) -> Response:
         fault = error.errors()[0]
         where = ".".join(str(part) for part in fault["loc"])
+        allowed = allowed_text(fault)
+        text = f"{where} is {fault.get('input')!r}; allowed: {allowed}"
         return problem_response(
-            problem(422, "InvalidParameter", f"{where}: {fault['msg']}", field=where)
+            problem(422, "InvalidParameter", text, field=where, allowed=allowed)
         )
 
     @app.exception_handler(Exception)

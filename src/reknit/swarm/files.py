@@ -22,7 +22,8 @@ from reknit.base.errors import (
     ReknitError,
     UnreadableFile,
 )
-from reknit.base.files import checked_path, parse_json, plain_error, read_text, write_text
+from reknit.base.faults import plain_error
+from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.swarm.demands import demand_fields, rule
 from reknit.swarm.radio import Radio
 from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario

@@ -53,7 +53,7 @@ def _lost(value: Any) -> int | float:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     is_ratio = isinstance(value, float) and value < 1
     if not (is_whole or is_ratio) or not math.isfinite(value) or value < 0:
-        raise PydanticCustomError("lost", "allowed: a whole number, or a ratio below 1")
+        raise PydanticCustomError("lost", "a whole number, or a ratio below 1")
     lost: int | float = value
     return lost
 
@@ -64,7 +64,7 @@ def _strike(value: Any) -> JsonDict:
     given = dict(zip(("time_s", "count"), value, strict=False)) if _is_pair(value) else value
     if not isinstance(given, dict) or not set(given) <= set(allowed) or "time_s" not in given:
         keys = ", ".join(allowed)
-        raise PydanticCustomError("strike", f"allowed: [seconds, UAVs] or a table of {keys}")
+        raise PydanticCustomError("strike", f"[seconds, UAVs] or a table of {keys}")
     try:
         strike_of(given)
     except (TypeError, ValueError) as error:

@@ -10,15 +10,23 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError
 
 from reknit.algorithms.registry import build
-from reknit.base.errors import MissingExtra, ReknitError, UnknownName, UnreadableFile
-from reknit.base.files import first_fault, read_text
+from reknit.base.errors import (
+    InvalidParameter,
+    InvalidStudy,
+    MissingExtra,
+    ReknitError,
+    UnknownName,
+    UnreadableFile,
+)
+from reknit.base.faults import Place, first_fault, plain_error
+from reknit.base.files import checked_path, read_text
 from reknit.study.library.instances import instances
 from reknit.study.run.task import Task, forget_planners
 from reknit.study.spec.base import Count, SpecPart
@@ -35,9 +43,6 @@ BUILT_IN_FOLDER = Path(__file__).parent.parent / "builtin"
 
 MAX_SEED = 2**62
 """So that seed + repetition fits the 64 bits of a results file's column."""
-
-Place = tuple[int | str, ...]
-"""Where something stands in a study: keys and numbers, such as ("planner", 1, "name")."""
 
 
 class Study(SpecPart):
@@ -72,6 +77,34 @@ class Study(SpecPart):
     profile: dict[Literal["quick", "paper"], ProfileSpec] = Field(default_factory=dict)
     _called: str = PrivateAttr("")
     _folder: Path = PrivateAttr(Path())
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any], folder: str | Path = ".") -> Study:
+        """A study from plain values, as a .toml file holds them.
+
+        Parameters
+        ----------
+        fields
+            By name, as above; lists and tables as lists and dictionaries.
+        folder
+            Where the names of scenario files count from.
+
+        Raises
+        ------
+        ReknitError
+            If something in it is wrong; names the field, the value and what is allowed.
+        """
+        if not isinstance(fields, Mapping):
+            raise InvalidParameter("study", fields, "a table of names and values")
+        try:
+            study = cls.model_validate(dict(fields))
+        except ValidationError as error:
+            raise InvalidStudy(plain_error(error)) from None
+        study._folder = checked_path("folder", folder)
+        fault = study.fault()
+        if fault is not None:
+            raise fault[0]
+        return study
 
     @property
     def called(self) -> str:

@@ -1,0 +1,113 @@
+"""What pydantic found wrong, in reknit's words: the place, the value, what is allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+Place = tuple[int | str, ...]
+"""Where something stands in a document: keys and numbers, such as ("planner", 1, "name")."""
+
+# Pydantic names the members of a union within a place, which no document holds.
+_MEMBER = re.compile(r"\[key\]|int|str|float|bool|none|constrained-\w+|[\w-]+\[.*\]")
+
+_KINDS = {
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    "int_parsing_size": "a whole number of fewer digits",
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    "finite_number": "a finite number",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    **dict.fromkeys(("string_type", "string_sub_type", "string_unicode"), "text"),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type"), "a list"),
+    **dict.fromkeys(("dict_type", "mapping_type"), "a table of names and values"),
+    **dict.fromkeys(("model_type", "model_attributes_type"), "a table of names and values"),
+    "none_required": "null",
+}
+_LIMITS = {
+    "greater_than": ("above", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("below", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
+_LENGTHS = {
+    "too_short": ("at least", "min_length", "values"),
+    "too_long": ("at most", "max_length", "values"),
+    "string_too_short": ("at least", "min_length", "characters"),
+    "string_too_long": ("at most", "max_length", "characters"),
+}
+
+
+def allowed_text(fault: ErrorDetails) -> str:
+    """What would be allowed where pydantic found a fault."""
+    kind, context = fault["type"], fault.get("ctx", {})
+    if kind in _KINDS:
+        return _KINDS[kind]
+    if kind in _LIMITS:
+        word, limit = _LIMITS[kind]
+        return f"{word} {context[limit]}"
+    if kind in _LENGTHS:
+        word, limit, unit = _LENGTHS[kind]
+        count = context[limit]
+        return f"{word} {count} {unit[:-1] if count == 1 else unit}"
+    if kind in ("literal_error", "enum"):
+        return str(context["expected"]).replace(" or ", ", ")
+    if kind == "string_pattern_mismatch":
+        return f"text of the form {context['pattern']}"
+    if kind == "value_error":
+        return str(context["error"])
+    return str(fault["msg"])
+
+
+def plain_error(error: ValidationError) -> str:
+    """The first fault as: field, value, what is allowed."""
+    return first_fault(error)[1]
+
+
+def first_fault(error: ValidationError) -> tuple[Place, str]:
+    """Where the first fault is, and which; misspelt fields before missing ones."""
+    place, faults = _first(error)
+    where = ".".join(str(part) for part in place) or "the file"
+    kind = faults[0]["type"]
+    if kind == "missing":
+        return place, f"{where} is missing"
+    if kind == "extra_forbidden":
+        return place, f"{where} is not a field that is known here"
+    allowed = _alternatives(faults)
+    # A validator of reknit's own may say more of a part of the value.
+    word = "" if "allowed:" in allowed else "allowed: "
+    return place, f"{where} is {_shown(faults[0])}; {word}{allowed}"
+
+
+def first_allowed(error: ValidationError) -> str:
+    """What would be allowed at the first fault."""
+    return _alternatives(_first(error)[1])
+
+
+def place_of(fault: Mapping[str, Any]) -> Place:
+    """Where a fault is, without the members of unions that pydantic tried there."""
+    return tuple(
+        part for part in fault["loc"] if not (isinstance(part, str) and _MEMBER.fullmatch(part))
+    )
+
+
+def _first(error: ValidationError) -> tuple[Place, list[ErrorDetails]]:
+    """The place of the first fault, and all that is wrong there: one for each member of a union."""
+    faults = error.errors(include_url=False)
+    start = place_of(min(faults, key=lambda fault: fault["type"] == "missing"))
+    within = [fault for fault in faults if place_of(fault)[: len(start)] == start]
+    # Of a union's members the one that fits furthest is the one that was meant.
+    place = max((place_of(fault) for fault in within), key=len)
+    return place, [fault for fault in within if place_of(fault) == place]
+
+
+def _alternatives(faults: list[ErrorDetails]) -> str:
+    return " or ".join(dict.fromkeys(allowed_text(fault) for fault in faults))
+
+
+def _shown(fault: ErrorDetails) -> str:
+    value = " ".join(repr(fault.get("input")).split())
+    return value if len(value) <= 60 else value[:57] + "..."
