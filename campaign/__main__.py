@@ -11,6 +11,7 @@ from pathlib import Path
 from campaign.log import Log, Record
 from campaign.page import page
 from campaign.parts import PARTS, open_log, run_for, run_seed
+from reknit.base.words import counted
 
 _HERE = Path(__file__).parent
 _PAGE = _HERE.parent / "docs" / "reliability.md"
@@ -54,7 +55,8 @@ def _run(minutes: float, log: Log, summary: Path) -> int:
 
 
 def _tell(record: Record) -> None:
-    print(f"{record.part} seed {record.seed}: {record.outcome.cases} cases, {record.took_s:.1f} s")
+    cases = counted(record.outcome.cases, "case")
+    print(f"{record.part} seed {record.seed}: {cases}, {record.took_s:.1f} s")
     for finding in record.outcome.findings:
         print(f"  finding: {finding}", flush=True)
 

@@ -31,7 +31,12 @@ def compare(
     ] = None,
     budget: Budget = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder for plans, figures and the picture.")
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for plans, figures and the picture.",
+            show_default="nothing is written",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> int:

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from reknit.base.progress import Progress as Report
+from reknit.base.words import counted
 from reknit.cli import quit_at_once
 from reknit.recovery.repeated import RepeatedRun
 from reknit.recovery.runs import Run
@@ -82,12 +83,11 @@ def _a_line_a_minute(period_s: float = 60.0) -> Report:
 
 def scenario_line(scenario: Scenario) -> str:
     """One sentence on what happened to the swarm."""
-    survivors = len(scenario.survivors)
     count = scenario.subnet_count
     pieces = "still in one network" if count == 1 else f"in {count} sub-nets"
     return (
-        f"{scenario.uavs} UAVs, {len(scenario.destroyed)} destroyed; "
-        f"{survivors} survivor{'s' if survivors != 1 else ''} {pieces}."
+        f"{counted(scenario.uavs, 'UAV')}, {len(scenario.destroyed):,} destroyed; "
+        f"{counted(len(scenario.survivors), 'survivor')} {pieces}."
     )
 
 

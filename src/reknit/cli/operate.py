@@ -34,7 +34,11 @@ def operate(
     ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option(help="A parameter of the policy, as name=value; may be repeated."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A parameter of the policy, as name=value; may be repeated.",
+            show_default="their defaults",
+        ),
     ] = None,
     channel: Annotated[str, typer.Option(help="radio, global or mixed.")] = "radio",
     loss: Annotated[float, typer.Option(help="Share of messages lost.")] = 0.0,
@@ -56,8 +60,10 @@ def operate(
     strike: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="TIME:WHO",
             help="A further loss, as 2.5:10 (seconds, UAVs), 2.5:uavs=3,8 or "
             "2.5:disc=X,Y,RADIUS; may be repeated.",
+            show_default="none",
         ),
     ] = None,
     mission: Annotated[
@@ -90,7 +96,12 @@ def operate(
         typer.Option(help="UAV whose belief is shown.", show_default="the first survivor"),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder for figures and pictures.")
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for figures and pictures.",
+            show_default="nothing is written",
+        ),
     ] = None,
     animate: Annotated[bool, typer.Option(help="Draw the animation too.")] = True,
     as_json: Json = False,

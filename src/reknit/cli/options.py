@@ -85,6 +85,7 @@ class ScenarioOptions:
             metavar="NAME=VALUE",
             help="What more the recovery must meet, as connectivity=2; may be repeated. "
             "'reknit demands' lists them.",
+            show_default="none",
         ),
     ] = None
 

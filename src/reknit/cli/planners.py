@@ -12,7 +12,12 @@ from reknit.cli.values import print_json
 
 
 def planners(
-    name: Annotated[str | None, typer.Argument(help="Show the parameters of this one.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="Show the parameters of this one.", show_default="list them all"
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """What each planner is and what it needs; of one: its parameters, defaults and meaning."""

@@ -28,7 +28,11 @@ def recover(
     ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option(help="A parameter of the planner, as name=value; may be repeated."),
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A parameter of the planner, as name=value; may be repeated.",
+            show_default="their defaults",
+        ),
     ] = None,
     budget: Budget = None,
     acceleration: Annotated[
@@ -41,10 +45,16 @@ def recover(
             metavar="TIME:WHO",
             help="A further loss during the flight, as 2.5:10 (ten at random), 2.5:uavs=3,8 or "
             "2.5:disc=X,Y,RADIUS; may be repeated.",
+            show_default="none",
         ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder for plan, flight and pictures.")
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for plan, flight and pictures.",
+            show_default="nothing is written",
+        ),
     ] = None,
     animate: Annotated[bool, typer.Option(help="Draw the animation too.")] = True,
     as_json: Json = False,

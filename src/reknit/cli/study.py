@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reknit.base.words import counted
 from reknit.cli.values import print_files, print_json
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ study_app = typer.Typer(
     help="The paper's experiments and one's own: run, resume, report.", no_args_is_help=True
 )
 
-Name = Annotated[str, typer.Argument(help="A built-in study, a .toml file, or 'all'.")]
+Name = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A built-in study, a .toml file, or 'all'.")
+]
 Profile = Annotated[str, typer.Option(help="quick (fewer runs) or paper (all of them).")]
 Results = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -33,13 +36,15 @@ def run(
     out: Results = Path("results"),
     engine: Annotated[str, typer.Option(help="joblib (this machine) or ray.")] = "joblib",
     address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster; without, a local one is started.")
+        str | None,
+        typer.Option(help="Of a Ray cluster.", show_default="a local one is started"),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time. Default: one per core.")
+        int | None, typer.Option(min=1, help="Runs at a time.", show_default="one per core")
     ] = None,
     planner: Annotated[
-        str | None, typer.Option(help="These planners instead of the study's, with commas.")
+        str | None,
+        typer.Option(help="Other planners, with commas between.", show_default="the study's own"),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed ones again.")] = False,
     as_json: Json = False,
@@ -106,9 +111,12 @@ def report(
     profile: Profile = "quick",
     out: Results = Path("results"),
     to: Annotated[
-        Path | None, typer.Option(help="Folder for the report. Default: beside the results.")
+        Path | None, typer.Option(help="Folder for the report.", show_default="beside the results")
     ] = None,
-    planner: Annotated[str | None, typer.Option(help="As given to 'study run', if it was.")] = None,
+    planner: Annotated[
+        str | None,
+        typer.Option(help="As given to 'study run'.", show_default="the study's own"),
+    ] = None,
     export: Annotated[bool, typer.Option("--export", help="All runs as Parquet too.")] = False,
 ) -> None:
     """Write figures, tables and an HTML page from what has been run so far, also meanwhile."""
@@ -194,11 +202,13 @@ def list_studies(as_json: Json = False) -> None:
 
 @study_app.command("submit", epilog="Example: reknit study submit paper-200-half plan.json")
 def submit_plan(
-    name: Annotated[str, typer.Argument(help="An instance of the library.")],
-    plan: Annotated[Path, typer.Argument(help="A plan.json for it.")],
+    name: Annotated[str, typer.Argument(metavar="INSTANCE", help="An instance of the library.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan.json for it.")],
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of best plans. Default: REKNIT_LIBRARY, or your data folder."),
+        typer.Option(
+            help="Folder of best plans.", show_default="REKNIT_LIBRARY, or your data folder"
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -236,7 +246,8 @@ def submit_plan(
 def _in_words(name: str, summary: Summary) -> str:
     failed = f", {summary.failed} of all failed" if summary.failed else ""
     return (
-        f"{name}: {summary.total} runs, {summary.before} done before, {summary.now} now{failed}."
+        f"{name}: {counted(summary.total, 'run')}, {summary.before} done before, "
+        f"{summary.now} now{failed}."
         + (f"\n  first failure: {summary.first_failure}" if summary.first_failure else "")
     )
 
@@ -247,7 +258,7 @@ def _altogether(done: dict[str, Summary]) -> str:
     failed = {name: each.failed for name, each in done.items() if each.failed}
     listing = ", ".join(f"{count} of {name}" for name, count in failed.items())
     end = f"failed: {listing}; --retry runs them again." if failed else "none failed."
-    return f"{len(done)} studies, {runs} runs, {end}"
+    return f"{counted(len(done), 'study', 'studies')}, {counted(runs, 'run')}, {end}"
 
 
 def _studies(name: str, planners: str | None, profile: str) -> list[Study]:

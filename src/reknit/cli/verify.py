@@ -15,8 +15,8 @@ from reknit.cli.values import print_json
 
 
 def verify(
-    scenario: Annotated[Path, typer.Argument(help="The .json or .csv file of the scenario.")],
-    plan: Annotated[Path, typer.Argument(help="The plan.json for it.")],
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="Its .json or .csv file.")],
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan.json for it.")],
     as_json: Json = False,
 ) -> int:
     """Compute every claim of a plan again from the scenario's raw data, without a solver."""

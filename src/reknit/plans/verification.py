@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reknit.base.words import counted
 from reknit.plans.status import Status
 
 
@@ -45,11 +46,18 @@ class Verification:
     def lines(self) -> list[str]:
         """The account in sentences fit to show."""
         met = "not met: " + "; ".join(self.unmet) if self.unmet else "every demand is met"
-        size = f"{self.cases} cases, {self.clashes} clashes, {self.vectors} vectors"
+        size = ", ".join(
+            (
+                counted(self.cases, "case"),
+                counted(self.clashes, "clash", "clashes"),
+                counted(self.vectors, "vector"),
+            )
+        )
+        exact = counted(self.exact, "inequality", "inequalities")
         return [
             f"targets: {self.survivors}, finite and within the limits; {met}",
             f"time: {self.recovery_time_s:.6g} s, the farthest flight at full speed",
             f"bound: {self.lower_bound_s:.6g} s, proved by {self.kind} ({size}; "
-            f"{self.exact} inequalities in exact arithmetic)",
+            f"{exact} in exact arithmetic)",
             f"status: {self.status.value}, as the targets and the bound deserve",
         ]
