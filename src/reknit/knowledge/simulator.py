@@ -184,13 +184,15 @@ class Simulation:
         started_s = time.perf_counter()
         world, swarm = self.world, self._mission.swarm
         world.alive[swarm.destroyed] = False
+        pending = list(self.strikes)
+        while pending and pending[0].time_s == 0.0:
+            self._strike(pending.pop(0), 0.0)
         if observer is None:
             observer = int(np.flatnonzero(world.alive)[0])
         elif not 0 <= observer < swarm.uavs:
             raise InvalidParameter("observer", observer, f"a UAV id from 0 to {swarm.uavs - 1}")
-        pending = list(self.strikes)
-        while pending and pending[0].time_s == 0.0:
-            self._strike(pending.pop(0), 0.0)
+        elif not world.alive[observer]:
+            raise InvalidParameter("observer", observer, "a survivor")
         self.struck = self._scenario(0.0)
         record = self.record = Recorder(self.struck, observer, self.session.patience_s)
         phase_s = now_s = 0.0
