@@ -152,7 +152,15 @@ class Judge:
             first = self._case(used | {(i, j)}, unused)
             return min(first, self._case(used, unused | {(i, j)}))
         if j == -1:
-            if self._connects(unused):
+            if self._connects(unused, self.lost):
+                raise NoProof
+            return self.trial_s
+        if j < -1:  # a cut when one more is lost
+            row = -2 - j
+            is_asked = self.scenario.connectivity >= 2 and len(self.start) >= 3
+            if not is_asked or self.lost is not None or row >= len(self.start):
+                raise NoProof
+            if self._connects(unused, row):
                 raise NoProof
             return self.trial_s
         if not 0 <= j < len(self.clashes):
@@ -166,8 +174,8 @@ class Judge:
         if not 0 <= i < j < len(self.start) or self.lost in (i, j):
             raise NoProof
 
-    def _connects(self, unused: frozenset[tuple[int, int]]) -> bool:
-        nodes = [i for i in range(len(self.start)) if i != self.lost]
+    def _connects(self, unused: frozenset[tuple[int, int]], lost: int | None) -> bool:
+        nodes = [i for i in range(len(self.start)) if i != lost]
         reached, frontier = {nodes[0]}, [nodes[0]]
         while frontier:
             i = frontier.pop()

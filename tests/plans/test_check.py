@@ -114,3 +114,19 @@ def test_biconnectivity_matches_removing_each_uav(points: FloatArray, range_m: f
             nx.is_connected(graph.subgraph(set(graph) - {lost})) for lost in range(len(points))
         )
         assert check.is_biconnected(check.neighbour_lists(points, range_m)) == survives
+
+
+@given(point_sets(min_size=3, max_size=12), st.sampled_from([120.0, 250.0, 400.0]))
+def test_losses_survived_match_networkx(points: FloatArray, range_m: float) -> None:
+    """The checker's count of losses that a network survives agrees with node connectivity."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(points)))
+    for i, j in combinations(range(len(points)), 2):
+        if np.linalg.norm(points[i] - points[j]) <= range_m:
+            graph.add_edge(i, j)
+    scenario = reknit.Scenario(points, (), range_m)
+    if nx.is_connected(graph):
+        for order in (2, 3, 4, 5):
+            wanted = min(order, len(points) - 1)
+            faults = check.demand_faults(replace(scenario, connectivity=order), points)
+            assert (not faults) == (nx.node_connectivity(graph) >= wanted)

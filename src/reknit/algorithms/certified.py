@@ -15,6 +15,7 @@ from reknit.exact.demands.shaping import DemandRepair
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.bounds import lower_bound, pulled_bound
 from reknit.exact.proof.certificates import case_certificate
+from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.state import State
 from reknit.exact.search.targets import exact_targets
 from reknit.exact.solve import quick_state, solve
@@ -94,6 +95,10 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
         bound_s = max(state.bound_s, lower_bound(scenario, context).bound_s)
         repair = DemandRepair(scenario, problem, context.rng, lambda: context.is_over, bound_s)
         targets = repair.best(starts, max(effort, 1) // 4)
+        if targets is not None and scenario.connectivity > 1 and effort > 0:
+            work = Work(np.inf if context.budget.seconds else effort, lambda: context.is_over)
+            targets, proved = repair.narrowed(targets, state.cones, work)
+            certificate = certificate if proved is None else proved
     status = Status.DEADLINE if context.is_over else None
     if targets is None or _is_faulty(scenario, targets):
         return _fallback(scenario, status, certificate, details)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from reknit.base.types import IntArray
 from reknit.network.cuts import cut_nodes_and_bridges
@@ -22,9 +22,10 @@ def separating_nodes(pairs: IntArray, nodes: int, order: int) -> list[int] | Non
     A network of at most `order` nodes must be complete: the nodes other than a pair without a
     link are then the ones returned. The empty list means that it is split as it is.
 
-    Even's method (1975): the first `order` nodes are pairwise joined by `order` disjoint paths,
-    and so is every later node with a node linked to all before it. Paths are counted by a
-    maximum flow on the network with every node split into an entry and an exit of capacity 1.
+    Even's method (1975): with the nodes in any order, the first k = `order` are pairwise joined by
+    k disjoint paths, and so is every later node with a node linked to all before it. The order is
+    chosen so that nearly every node has k links to nodes before it, which are k such paths; for
+    the others paths are counted one by one.
     """
     if nodes < 2:
         return None
@@ -42,18 +43,54 @@ def separating_nodes(pairs: IntArray, nodes: int, order: int) -> list[int] | Non
         poorest = int(degree.argmin())
         touching = pairs[(pairs == poorest).any(axis=1)]
         return sorted(int(node) for node in np.setdiff1d(touching, [poorest]))
-    linked = set(map(tuple, np.sort(pairs, axis=1).tolist()))
+    linked: list[set[int]] = [set() for _ in range(nodes)]
+    for i, j in pairs.tolist():
+        linked[i].add(j)
+        linked[j].add(i)
+    before, earlier = _most_linked_first(linked)
+    first = before[:order]
     for second in range(1, order):
-        for first in range(second):
-            if (first, second) not in linked:
-                lost = _cut_between(pairs, nodes, [first], second, order)
-                if lost is not None:
-                    return lost
-    for node in range(order, nodes):
-        lost = _cut_between(pairs, nodes, list(range(node)), node, order)
-        if lost is not None:
-            return lost
+        for other in first[:second]:
+            if other not in linked[first[second]]:
+                cut_nodes = _cut_between(linked, [other], first[second], order)
+                if cut_nodes is not None:
+                    return cut_nodes
+    for place in range(order, nodes):
+        if earlier[place] < order:
+            cut_nodes = _cut_between(linked, before[:place], before[place], order)
+            if cut_nodes is not None:
+                return cut_nodes
     return None
+
+
+def _most_linked_first(linked: list[set[int]]) -> tuple[list[int], list[int]]:
+    """The nodes in an order in which each has as many links to earlier ones as any that is left
+    (a maximum adjacency order), and those numbers.
+    """
+    nodes = len(linked)
+    count = [0] * nodes
+    waiting: list[set[int]] = [set(range(nodes))]  # by their number of earlier neighbours
+    order: list[int] = []
+    numbers: list[int] = []
+    top = 0
+    for _ in range(nodes):
+        while not waiting[top]:
+            top -= 1
+        node = min(waiting[top]) if top == 0 else waiting[top].pop()
+        waiting[top].discard(node)
+        order.append(node)
+        numbers.append(top)
+        count[node] = -1
+        for other in linked[node]:
+            held = count[other]
+            if held >= 0:
+                waiting[held].discard(other)
+                count[other] = held + 1
+                if held + 1 == len(waiting):
+                    waiting.append(set())
+                waiting[held + 1].add(other)
+                top = max(top, held + 1)
+    return order, numbers
 
 
 def _unlinked_rest(pairs: IntArray, nodes: int) -> list[int] | None:
@@ -67,32 +104,71 @@ def _unlinked_rest(pairs: IntArray, nodes: int) -> list[int] | None:
 
 
 def _cut_between(
-    pairs: IntArray, nodes: int, sources: list[int], sink: int, order: int
+    linked: list[set[int]], sources: Sequence[int], sink: int, order: int
 ) -> list[int] | None:
     """Fewer than `order` nodes that part a virtual node linked to `sources` from `sink`.
 
-    Entry of node i is i, its exit i + nodes; the virtual source is 2 nodes. A source may itself
-    be cut, unless it is the only one.
+    Augmenting paths on the network with every node split into an entry, 2 i, and an exit, 2 i + 1,
+    with one path at most from the one to the other. A source may itself be cut, unless it is the
+    only one.
     """
-    source = 2 * nodes
-    left, right = pairs[:, 0], pairs[:, 1]
-    inner = np.arange(nodes)
-    start = np.asarray(sources)
-    tails = np.concatenate([inner, left + nodes, right + nodes, np.full(len(start), source)])
-    heads = np.concatenate([inner + nodes, right, left, start])
-    capacity = np.full(len(tails), order, dtype=np.int32)
-    capacity[:nodes] = 1
-    capacity[sink] = order
-    if len(start) == 1:
-        capacity[start[0]] = order
-    size = 2 * nodes + 1
-    graph = csr_array((capacity, (tails, heads)), shape=(size, size))
-    flow = maximum_flow(graph, source, sink)
-    if flow.flow_value >= order:
-        return None
-    left = csr_array(graph - flow.flow)
-    left.data = np.maximum(left.data, 0)
-    left.eliminate_zeros()
-    reached = np.zeros(size, dtype=bool)
-    reached[breadth_first_order(left, source, return_predecessors=False)] = True
-    return [int(node) for node in inner if reached[node] and not reached[node + nodes]]
+    flow: set[tuple[int, int]] = set()  # links in use by paths, with their direction
+    begun: set[int] = set()  # sources that a path starts with
+    for _ in range(order):
+        through = {head: tail for tail, head in flow if head != sink}
+        through.update(dict.fromkeys(begun, -1))
+        came_from = _search(linked, sources, sink, flow, through)
+        if 2 * sink not in came_from:
+            return sorted(
+                node for node in range(len(linked))
+                if 2 * node in came_from and 2 * node + 1 not in came_from
+            )  # fmt: skip
+        state = 2 * sink
+        while came_from[state] >= 0:
+            previous = came_from[state]
+            if state // 2 != previous // 2:
+                if previous % 2 == 1:
+                    flow.add((previous // 2, state // 2))
+                else:
+                    flow.discard((state // 2, previous // 2))
+            state = previous
+        if len(sources) > 1:
+            begun.add(state // 2)
+    return None
+
+
+def _search(
+    linked: list[set[int]],
+    sources: Sequence[int],
+    sink: int,
+    flow: set[tuple[int, int]],
+    through: dict[int, int],
+) -> dict[int, int]:
+    """Breadth-first search for one more path: the states reached, and from where (-1: the start).
+
+    `through` has the node before each node that a path runs through.
+    """
+    if len(sources) == 1:
+        queue = [2 * sources[0] + 1]
+        came_from = {2 * sources[0]: -1, queue[0]: -1}
+    else:
+        queue = [2 * node for node in sources if through.get(node) != -1]
+        came_from = dict.fromkeys(queue, -1)
+    for state in queue:
+        node = state // 2
+        steps: list[int] = []
+        if state % 2 == 1:
+            steps += [2 * other for other in linked[node] if (node, other) not in flow]
+            if node in through:
+                steps.append(2 * node)
+        elif node == sink:
+            break
+        elif node not in through:
+            steps.append(2 * node + 1)
+        elif through[node] >= 0:
+            steps.append(2 * through[node] + 1)
+        for step in steps:
+            if step not in came_from:
+                came_from[step] = state
+                queue.append(step)
+    return came_from

@@ -49,7 +49,9 @@ class Certificate:
         (c, 2) a binary tree in preorder that goes through all such plans. A row (i, j) with ``i
         >= 0`` asks whether that link is used: the cases where it is follow, then the cases where
         it is not. A row (-1, k) ends a case: by clash k, all of whose links are used in it, or
-        with ``k = CUT`` because the candidates not ruled out in it fail to connect the survivors.
+        with ``k = CUT`` because the candidates not ruled out in it fail to connect the survivors,
+        or with ``k = CUT - 1 - i`` because they fail to connect the others when survivor i is
+        lost (for a scenario that demands a 2-connected result).
         No rows: nothing is proved beyond 0.
     clashes
         What the ends refer to.

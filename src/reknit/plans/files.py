@@ -20,6 +20,10 @@ _Row = Annotated[int, Field(ge=-1, lt=2**62)]
 """A row of the survivors, the number of a clash, or -1."""
 
 
+_End = Annotated[int, Field(gt=-(2**62), lt=2**62)]
+"""The second end of a link, the number of a clash, or what kind of cut ends a case."""
+
+
 class _ClashFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -34,7 +38,7 @@ class CertificateFile(BaseModel):
 
     bound_s: float
     trial_s: float
-    cases: list[tuple[_Row, _Row]]
+    cases: list[tuple[_Row, _End]]
     clashes: list[_ClashFile]
     lost: _Row | None
     apart: tuple[_Row, _Row] | None

@@ -15,12 +15,15 @@ from functools import cached_property
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
+from reknit.exact.demands.redundancy import Redundancy, RedundantState
 from reknit.exact.demands.redundant_links import patched_links, sparse_links
 from reknit.exact.demands.spacing import GAP_HAIR, RANGE_HAIR, Spacer
-from reknit.exact.model.cone import Apart, solve_apart
+from reknit.exact.model.cone import Apart, Cones, solve_apart
 from reknit.exact.model.problem import Problem
+from reknit.exact.search.proof_tree import Work
 from reknit.network.emst import emst
 from reknit.network.links import lengths
+from reknit.plans.certificate import Certificate
 from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
 
@@ -66,6 +69,36 @@ class DemandRepair:
         if self.scenario.connectivity > 1 and is_small and not self._is_best(time_s):
             time_s, targets = self._swap(time_s, targets, effort)
         return self._calm(time_s, targets)
+
+    def narrowed(
+        self, targets: FloatArray, cones: Cones, work: Work
+    ) -> tuple[FloatArray, Certificate | None]:
+        """Better 2-connected targets and what proves a better bound, if the search finds any.
+
+        Parameters
+        ----------
+        targets
+            A plan that meets the demands.
+        cones
+            Cone programs of an earlier search.
+        work
+            What may be done.
+
+        Returns
+        -------
+        The targets, and a certificate if it proves more than `bound_s`.
+        """
+        if self.problem.count < 3:
+            return targets, None
+
+        def shape(positions: FloatArray) -> tuple[float, FloatArray] | None:
+            return self._improve(positions, _NO_PAIRS)
+
+        begun = RedundantState(self._time_s(targets), targets, self.bound_s)
+        state = Redundancy(self.problem, cones.copy(self.is_over), shape).narrow(begun, work)
+        if state.time_s < begun.time_s:
+            targets = self._calm(state.time_s, state.targets)
+        return targets, state.certificate
 
     @cached_property
     def _spacer(self) -> Spacer:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from reknit.base.types import IntArray
+from reknit.exact.demands.redundant_search import LOSS_CUT
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.case_search import CaseSearch
 from reknit.exact.search.proof_tree import Proof
@@ -84,6 +85,9 @@ def case_certificate(search: CaseSearch, proof: Proof, lost: int | None = None) 
         name = part.used
         if isinstance(name, Proof) or name == CUT:
             rows.append((-1, CUT))
+            continue
+        if name <= LOSS_CUT:
+            rows.append((-1, CUT - 1 - (LOSS_CUT - name)))
             continue
         if name not in number:
             number[name] = len(clashes)

@@ -38,6 +38,8 @@ class Walk:
         How many ends are cuts.
     absent
         For each link (its key) the intervals ``[first, last)`` of cuts from which it is ruled out.
+    losses
+        For each cut the row of the survivor that it supposes lost besides, -1 for none.
     """
 
     def __init__(self, cases: IntArray, swarm: Survivors, links: list[IntArray]) -> None:
@@ -46,10 +48,12 @@ class Walk:
         questions = cases[cases[:, 0] >= 0]
         swarm.check_links(questions)
         ends = cases[cases[:, 0] < 0]
-        wrong = (ends[:, 0] != -1) | (ends[:, 1] < CUT) | (ends[:, 1] >= len(links))
+        least = CUT - swarm.count if swarm.may_lose_one else CUT
+        wrong = (ends[:, 0] != -1) | (ends[:, 1] < least) | (ends[:, 1] >= len(links))
         if wrong.any():
             number = int(ends[np.flatnonzero(wrong)[0], 1])
             raise InvalidProof(f"the certificate refers to clash {number}, which it does not have")
+        self.losses: list[int] = (CUT - 1 - ends[ends[:, 1] <= CUT, 1]).tolist()
         self._count = swarm.count
         self._held = [frozenset(self._keys(rows)) for rows in links]
         self.asked = np.unique(self._key_array(questions))
@@ -57,7 +61,8 @@ class Walk:
         self.cuts = 0
         self.absent: dict[int, list[tuple[int, int]]] = defaultdict(list)
         keys = self._key_array(cases)
-        self._go(np.where(cases[:, 0] >= 0, keys, -2 - cases[:, 1]).tolist())
+        # Numbers of ends begin at -1 - n, so that these are all below 0 and keys are not.
+        self._go(np.where(cases[:, 0] >= 0, keys, -2 - self._count - cases[:, 1]).tolist())
 
     def _key_array(self, rows: IntArray) -> IntArray:
         return np.asarray(rows[:, 0] * self._count + rows[:, 1])
@@ -67,7 +72,7 @@ class Walk:
         return keys
 
     def _go(self, rows: list[int]) -> None:
-        """One pass over the rows: keys of questions, or -2 less the number that an end has."""
+        """One pass over the rows: keys of questions, or -2 - n less the number that an end has."""
         path: list[tuple[int, bool]] = []
         used: set[int] = set()
         since: dict[int, int] = {}  # of the links ruled out, the first cut without them
@@ -82,8 +87,8 @@ class Walk:
                 path.append((row, True))
                 used.add(row)
                 continue
-            number = -2 - row
-            if number == CUT:
+            number = -2 - self._count - row
+            if number <= CUT:
                 self.cuts += 1
             else:
                 held = self._held[number]
@@ -116,6 +121,7 @@ class Candidates:
         count = swarm.count
         rule = LinkRule(swarm.start, swarm.range_m, swarm.speeds, trial_s, CANDIDATE_HAIR)
         special = np.unique(np.concatenate([asked // count, asked % count]))
+        special = special[swarm.present[special]]
         plain = np.setdiff1d(np.flatnonzero(swarm.present), special)
         label = np.arange(count) + count
         label[plain] = pieces(rule, plain)
@@ -136,21 +142,31 @@ class Candidates:
         self.links = {key: (int(row[i]), int(row[j])) for key, (i, j) in links.items()}
 
 
-def check_cuts(walk: Walk, candidates: Candidates) -> None:
-    """Refuse the certificate if the candidates connect the survivors at any of its cuts."""
-    if walk.cuts == 0:
-        return
+def check_cuts(walk: Walk, swarm: Survivors, trial_s: float) -> None:
+    """Refuse the certificate if the candidates connect the survivors at any of its cuts, those
+    with the same supposed loss together.
+    """
+    losses = np.asarray(walk.losses, dtype=np.int64)
+    for lost in np.unique(losses).tolist():
+        supposed = swarm if lost < 0 else swarm.without(lost)
+        _check_cuts(walk, np.flatnonzero(losses == lost), Candidates(supposed, walk.asked, trial_s))
+
+
+def _check_cuts(walk: Walk, cuts: IntArray, candidates: Candidates) -> None:
+    """The same for the cuts with the given numbers."""
+    total = len(cuts)
     levels: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, ends in candidates.links.items():
         if ends[0] == ends[1]:
             continue
         start = 0
-        for first, last in walk.absent.get(key, ()):
-            _spread(levels, start, first, 0, walk.cuts, ends)
+        for interval in walk.absent.get(key, ()):
+            first, last = np.searchsorted(cuts, interval).tolist()
+            _spread(levels, start, first, 0, total, ends)
             start = last
-        _spread(levels, start, walk.cuts, 0, walk.cuts, ends)
+        _spread(levels, start, total, 0, total, ends)
     forest = _Forest(candidates.count)
-    _descend(levels, forest, 0, walk.cuts)
+    _descend(levels, forest, 0, total)
 
 
 def _spread(

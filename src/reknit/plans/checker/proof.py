@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from reknit.base.errors import InvalidProof
 from reknit.plans.certificate import Certificate
-from reknit.plans.checker.cases import Candidates, Walk, check_cuts
+from reknit.plans.checker.cases import Walk, check_cuts
 from reknit.plans.checker.duality import Clashes
 from reknit.plans.checker.holes import check_hole
 from reknit.plans.checker.pulls import pull_time_s
@@ -116,7 +116,7 @@ def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -
         bound_s = min(bound_s, clashes.time_s(number, min(claim_s, trial_s)))
         if bound_s < claim_s:
             return Proved(bound_s)  # the claim has failed; the cuts need not be looked at
-    check_cuts(walk, Candidates(swarm, walk.asked, trial_s))
+    check_cuts(walk, swarm, trial_s)
     vectors = sum(len(clashes.links[number]) for number in walk.clashes)
     kind = "a cut of the candidate links" if len(cases) == 1 else "cases of links used or not"
     return Proved(bound_s, kind, len(cases), len(walk.clashes), vectors, clashes.exact)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,12 +32,15 @@ class Survivors:
         d, the length that a planned link may have.
     lost
         Row of a survivor whose loss is supposed, or None.
+    may_lose_one
+        Whether a (further) loss may be supposed: the links must connect whoever is lost.
     """
 
     start: FloatArray
     speeds: FloatArray
     range_m: float
     lost: int | None = None
+    may_lose_one: bool = False
 
     @staticmethod
     def of(scenario: Scenario, lost: int | None = None) -> Survivors:
@@ -45,8 +48,10 @@ class Survivors:
         rows = survivor_rows(scenario)
         speeds = np.asarray(scenario.max_speed_mps)[rows]
         speeds = np.where(np.isin(rows, np.asarray(scenario.anchors)), 0.0, speeds)
+        positions = np.asarray(scenario.positions)[rows]
+        is_redundant = scenario.connectivity >= 2 and len(rows) >= 3
         swarm = Survivors(
-            np.asarray(scenario.positions)[rows], speeds, scenario.planning_range_m, lost
+            positions, speeds, scenario.planning_range_m, lost, is_redundant and lost is None
         )
         values = np.append(speeds[speeds > 0.0], swarm.range_m)
         if values.min() < _LEAST or values.max() > _MOST:
@@ -55,13 +60,19 @@ class Survivors:
             )
         if lost is None:
             return swarm
-        if scenario.connectivity < 2 or len(rows) < 3:
+        if not is_redundant:
             raise InvalidProof("the certificate supposes a loss that the scenario does not")
         if isinstance(lost, bool) or not isinstance(lost, int) or not 0 <= lost < len(rows):
             raise InvalidProof(
                 f"the certificate supposes the loss of survivor {lost!r}; there is none"
             )
         return swarm
+
+    def without(self, row: int) -> Survivors:
+        """The same survivors when one of them is lost."""
+        if not (self.may_lose_one and 0 <= row < self.count):
+            raise InvalidProof(f"the certificate supposes the loss of survivor {row}")
+        return replace(self, lost=row, may_lose_one=False)
 
     @property
     def count(self) -> int:

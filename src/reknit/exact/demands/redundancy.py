@@ -1,0 +1,142 @@
+"""Better 2-connected plans and better bounds for them, from one search by cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from reknit.base.types import FloatArray, IntArray
+from reknit.exact.demands.redundant_search import RedundantSearch
+from reknit.exact.model.cone import Cones
+from reknit.exact.model.problem import Problem
+from reknit.exact.proof.certificates import case_certificate
+from reknit.exact.search.proof_tree import Faster, Proof, Region, Work
+from reknit.exact.search.state import BETTER
+from reknit.plans.certificate import Certificate
+
+_WHOLE = 60
+_REGION = 32
+"""Up to so many survivors are searched as a whole; of more, so many about those that decide."""
+
+_BISECTIONS = 6
+_CLOSE = 1.002
+_DECIDES = 0.999
+_MOST_ROWS = 40_000
+"""A longer proof is worth less than the trouble of carrying and checking it."""
+
+
+@dataclass(frozen=True, eq=False)
+class RedundantState:
+    """The best 2-connected plan and the best bound so far.
+
+    Parameters
+    ----------
+    time_s, targets
+        The plan.
+    bound_s
+        No plan takes less, seconds.
+    certificate
+        What proves it, if this search does.
+    """
+
+    time_s: float
+    targets: FloatArray
+    bound_s: float
+    certificate: Certificate | None = None
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether there is nothing left to gain."""
+        return self.bound_s >= self.time_s * (1.0 - 2.0 * BETTER)
+
+
+class Redundancy:
+    """Narrows the gap between a 2-connected plan and its bound.
+
+    Parameters
+    ----------
+    problem
+        Survivors, speeds and range.
+    cones
+        Cone programs and clashes that earlier searches found; they hold here too.
+    shape
+        From positions that are nearly 2-connected to the time and targets of a plan, or None.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        cones: Cones,
+        shape: Callable[[FloatArray], tuple[float, FloatArray] | None],
+    ) -> None:
+        self.problem, self.cones, self._shape = problem, cones, shape
+
+    def narrow(self, state: RedundantState, work: Work) -> RedundantState:
+        """The state after some work, no worse than before."""
+        part = work.part(0.5 * (work.limit - work.done))
+        while not (state.is_proved or part.is_done):
+            outcome, search = self._ask(state, state.time_s * (1.0 - BETTER), part)
+            if outcome is None:
+                break
+            better = self._take_up(state, outcome, search)
+            if better is state:
+                break
+            state = better
+        work.add(part.done)
+        low_s, high_s = state.bound_s, state.time_s
+        limit = (work.limit - work.done) / _BISECTIONS
+        while not (high_s <= low_s * _CLOSE or state.is_proved or work.is_done):
+            part = work.part(limit)
+            trial_s = 0.5 * (low_s + high_s)
+            outcome, search = self._ask(state, trial_s, part)
+            work.add(part.done)
+            if outcome is not None:
+                state = self._take_up(state, outcome, search)
+            if isinstance(outcome, Proof):
+                low_s = max(state.bound_s, trial_s)
+            else:
+                high_s = trial_s
+        return state
+
+    def _ask(
+        self, state: RedundantState, trial_s: float, work: Work
+    ) -> tuple[Proof | Faster | None, RedundantSearch]:
+        """Is there a plan faster than the trial time, as far as a region can tell?"""
+        rows = self._region(state)
+        pairs = self.problem.candidates(trial_s, rows)
+        count = self.problem.count
+        region = Region.whole(count) if rows is None else Region.around(rows, count)
+        work.add(len(pairs) // 500)
+        search = RedundantSearch(self.cones, region, pairs, trial_s, work)
+        return search.run(), search
+
+    def _region(self, state: RedundantState) -> IntArray | None:
+        """The survivors nearest to those that decide the time; None: all."""
+        problem = self.problem
+        if problem.count <= _WHOLE:
+            return None
+        flown_m = np.sqrt(((state.targets - problem.start) ** 2).sum(axis=1))
+        critical = flown_m >= _DECIDES * state.time_s * problem.speeds
+        critical &= problem.speeds > 0.0
+        nearest = np.full(problem.count, np.inf)
+        for point in problem.start[critical]:
+            np.minimum(nearest, ((problem.start - point) ** 2).sum(axis=1), out=nearest)
+        return np.sort(np.argsort(nearest, kind="stable")[:_REGION])
+
+    def _take_up(
+        self, state: RedundantState, outcome: Proof | Faster, search: RedundantSearch
+    ) -> RedundantState:
+        """The state with a faster plan or a better bound; the same one if it is neither."""
+        if isinstance(outcome, Faster):
+            shaped = self._shape(outcome.positions)
+            if shaped is None or shaped[0] >= state.time_s * (1.0 - 0.5 * BETTER):
+                return state
+            return RedundantState(*shaped, state.bound_s, state.certificate)
+        if outcome.rows > _MOST_ROWS:
+            return state
+        certificate = case_certificate(search, outcome)
+        if certificate.bound_s <= state.bound_s:
+            return state
+        return RedundantState(state.time_s, state.targets, certificate.bound_s, certificate)
