@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reknit.base.types import FloatArray
-from reknit.network.connectivity import is_k_connected, separating_nodes
+from reknit.network.connectivity import is_k_connected, separating_nodes, without_needless
 from reknit.network.links import links
 from tests.strategies import point_sets
 
@@ -39,3 +39,18 @@ def test_a_complete_network_survives_any_loss(order: int) -> None:
     pairs = np.asarray(list(itertools.combinations(range(5), 2)))
     assert is_k_connected(pairs, 5, order)
     assert is_k_connected(pairs[1:], 5, order) == (order < 4)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_needless_links_are_dropped(order: int) -> None:
+    """What is kept is k-connected, and no link of it can be spared."""
+    rng = np.random.default_rng(order)
+    points = rng.random((16, 2)) * 300.0
+    pairs = links(points, 220.0)
+    kept = without_needless(pairs, 16, order)
+    graph = nx.Graph(kept.tolist())
+    assert nx.node_connectivity(graph) >= order
+    assert len(kept) < len(pairs)
+    for link in kept.tolist():
+        spared = nx.restricted_view(graph, [], [tuple(link)])
+        assert nx.node_connectivity(spared) < order

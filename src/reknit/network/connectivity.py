@@ -16,6 +16,41 @@ def is_k_connected(pairs: IntArray, nodes: int, order: int) -> bool:
     return separating_nodes(pairs, nodes, order) is None
 
 
+def without_needless(pairs: IntArray, nodes: int, order: int) -> IntArray:
+    """The links of a k-connected network, less those that it can do without, tried in turn.
+
+    Without one link it is still k-connected if and only if the ends of that link are joined by k
+    other disjoint paths: fewer than k nodes that split the rest would part the two ends.
+
+    Parameters
+    ----------
+    pairs
+        (m, 2) links of a k-connected network; the first ones are dropped first.
+    nodes
+        Number of nodes.
+    order
+        k.
+
+    Returns
+    -------
+    The links kept, in the same order; each of them is needed.
+    """
+    linked: list[set[int]] = [set() for _ in range(nodes)]
+    for i, j in pairs.tolist():
+        linked[i].add(j)
+        linked[j].add(i)
+    kept = []
+    for row, (i, j) in enumerate(pairs.tolist()):
+        enough = len(linked[i]) > order and len(linked[j]) > order
+        linked[i].discard(j)
+        linked[j].discard(i)
+        if not enough or _cut_between(linked, [i], j, order) is not None:
+            linked[i].add(j)
+            linked[j].add(i)
+            kept.append(row)
+    return np.asarray(pairs[kept])
+
+
 def separating_nodes(pairs: IntArray, nodes: int, order: int) -> list[int] | None:
     """Fewer than `order` nodes whose loss splits the network, or None if there are none.
 

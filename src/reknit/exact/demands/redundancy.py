@@ -130,7 +130,12 @@ class Redundancy:
     ) -> RedundantState:
         """The state with a faster plan or a better bound; the same one if it is neither."""
         if isinstance(outcome, Faster):
-            shaped = self._shape(outcome.positions)
+            rows = self._region(state)
+            positions = outcome.positions
+            if rows is not None:  # the others stay where the plan has them
+                positions = state.targets.copy()
+                positions[rows] = outcome.positions[rows]
+            shaped = self._shape(positions)
             if shaped is None or shaped[0] >= state.time_s * (1.0 - 0.5 * BETTER):
                 return state
             return RedundantState(*shaped, state.bound_s, state.certificate)

@@ -9,18 +9,10 @@ from scipy.spatial import cKDTree
 
 from reknit.base.context import never
 from reknit.base.types import FloatArray, IntArray
-from reknit.network.connectivity import is_k_connected
+from reknit.network.connectivity import is_k_connected, without_needless
 from reknit.network.cuts import cut_nodes_and_bridges, thinned
 from reknit.network.emst import emst, longest_edge_m
 from reknit.network.links import components, lengths
-
-_TESTS = 300
-_TESTS_BY_SIZE = 25_000
-"""Links whose removal is tried, longest first; fewer in large swarms, where each try takes long."""
-
-
-_COSTLIER = 10
-"""A test of 3-connectivity takes about so many times one of 2-connectivity, and so on."""
 
 
 def redundant_range_m(
@@ -30,7 +22,7 @@ def redundant_range_m(
     one that does if `is_over` ends the search.
     """
     no_pairs = np.empty((0, 2), np.int64)
-    links = sparse_links(positions, no_pairs, order, tests=0, is_over=is_over)
+    links = _shortest_links(positions, no_pairs, order, is_over)
     return float(lengths(positions, links).max())
 
 
@@ -38,13 +30,23 @@ def sparse_links(
     positions: FloatArray,
     banned: IntArray,
     order: int,
-    tests: int = _TESTS,
     is_over: Callable[[], bool] = never,
 ) -> IntArray:
-    """Links of a k-connected network that is as short as can be in its longest link, less
-    (up to so many) long links that it can do without. Once `is_over`, k-connected links that are
-    known by then.
+    """Links of a k-connected network that is as short as can be in its longest link, less the
+    links that it can do without, longest first. Once `is_over`, k-connected links that are known
+    by then.
     """
+    kept = _shortest_links(positions, banned, order, is_over)
+    nodes = len(positions)
+    if is_over() or nodes <= order or not is_k_connected(kept, nodes, order):
+        return kept
+    return without_needless(kept[::-1], nodes, order)
+
+
+def _shortest_links(
+    positions: FloatArray, banned: IntArray, order: int, is_over: Callable[[], bool]
+) -> IntArray:
+    """The fewest of the pairs, from the shortest up, that are k-connected."""
     nodes = len(positions)
     pairs = _sorted_pairs(positions, banned, order)
     low, high = nodes - 1, len(pairs)
@@ -54,16 +56,7 @@ def sparse_links(
             high = middle
         else:
             low = middle + 1
-    kept = pairs[:high]
-    place = high - 1
-    tests = min(tests, _TESTS_BY_SIZE // nodes) // _COSTLIER ** (order - 2)
-    while place >= 0 and tests > 0 and len(kept) > nodes and not is_over():
-        without = np.delete(kept, place, axis=0)
-        if is_k_connected(without, nodes, order):
-            kept = without
-        place -= 1
-        tests -= 1
-    return np.asarray(kept)
+    return np.asarray(pairs[:high])
 
 
 def patched_links(positions: FloatArray, range_m: float) -> IntArray:
@@ -89,7 +82,9 @@ def patched_links(positions: FloatArray, range_m: float) -> IntArray:
             else:
                 reach_m *= 1.5
                 pairs = _sorted_within(positions, reach_m)
-    return np.unique(np.concatenate([thinned(held, nodes), added]), axis=0)
+    links = np.unique(np.concatenate([thinned(held, nodes), added]), axis=0)
+    longest_first = np.argsort(-lengths(positions, links), kind="stable")
+    return without_needless(links[longest_first], nodes, 2)
 
 
 def _sorted_within(positions: FloatArray, reach_m: float) -> IntArray:
