@@ -54,3 +54,6 @@ def test_the_command_line_knows_them(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert runner.invoke(study_app, ["report", "noise", "--out", str(tmp_path)]).exit_code == 0
     assert "| rendezvous | 20 | 10 |" in (tmp_path / "noise.md").read_text()
     assert "ignorance" in runner.invoke(study_app, ["list", "--json"]).output
+    wrong = runner.invoke(study_app, ["run", "ignorence"])
+    assert isinstance(wrong.exception, UnknownName)
+    assert "did you mean 'ignorance'" in str(wrong.exception)

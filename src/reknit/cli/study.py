@@ -264,10 +264,15 @@ def _altogether(done: dict[str, Summary]) -> str:
 def _studies(name: str, planners: str | None, profile: str) -> list[Study]:
     """The study of this name, or all built-in ones for `all`; with other planners if given."""
     from reknit.algorithms.registry import build
+    from reknit.base.errors import UnknownName
+    from reknit.knowledge import studies as knowledge
     from reknit.study.spec.study import built_in_studies, load_study
 
     # Before the studies are read: checking their planners loads torch, which takes seconds.
     _check_profile(profile)
+    known = [*built_in_studies(), *knowledge.STUDIES, "all"]
+    if name not in known and Path(name).suffix != ".toml":
+        raise UnknownName("study", name, known)
     studies = [load_study(each) for each in (built_in_studies() if name == "all" else [name])]
     if planners is None:
         return studies
