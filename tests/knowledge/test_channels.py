@@ -84,6 +84,36 @@ def test_late_reports_cost_their_delay() -> None:
     assert operation.false_done == 0
 
 
+@pytest.mark.parametrize(
+    "channel",
+    [
+        Station(latency_s=0.5),
+        Station(missed_reports=3),
+        Station(loss=Bernoulli(0.3), missed_reports=3),
+    ],
+    ids=["late", "patient", "lossy"],
+)
+def test_news_under_way_is_waited_for_step_by_step(channel: Station) -> None:
+    """Who hovers because the news is still under way acts as soon as it comes."""
+    scenario = reknit.generate(40, 20, seed=2, split=True)
+    prompt = operate(scenario, "believe:certified+deadline", "global", seed=2)
+    operation = operate(scenario, "believe:certified+deadline", channel, seed=2)
+    assert operation.reconnected_at_s is not None
+    assert prompt.reconnected_at_s is not None
+    late_s = operation.reconnected_at_s - prompt.reconnected_at_s
+    assert 0.2 - 1e-6 <= late_s <= 2.0
+    assert operation.kept_promise
+    assert operation.false_done == 0
+
+
+def test_a_quiet_mission_over_the_global_channel_ends() -> None:
+    """Nobody is lost and nobody moves: the flight ends at its end."""
+    swarm = reknit.generate(20, [], seed=2)
+    operation = operate(swarm, "believe:certified", "global", until="end", end_s=5.0)
+    assert operation.times_s[-1] == 5.0
+    assert operation.subnets[-1] == 1
+
+
 def test_everybody_with_a_link_is_the_global_channel_and_nobody_the_radio() -> None:
     """The two ends of `mixed`."""
     scenario = reknit.generate(40, 20, seed=2, split=True)

@@ -222,9 +222,9 @@ class Simulation:
             is_struck = bool(pending) and pending[0].time_s <= after_s
             if is_struck:
                 after_s = pending[0].time_s
-            elif self._sleeps and self.session.is_continuous:
+            elif self._sleeps and self.session.tells_at_once:
                 # Nothing happens before the next strike, and then everybody is told at once.
-                after_s = min(self.end_s, *(strike.time_s for strike in pending[:1]))
+                after_s = min([self.end_s, *(strike.time_s for strike in pending[:1])])
                 is_struck = bool(pending) and after_s == pending[0].time_s
                 steps = round((after_s - phase_s) / STEP_S)
                 grid_s = steps * STEP_S

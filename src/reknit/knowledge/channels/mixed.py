@@ -69,7 +69,7 @@ class MixedSession:
             self._uplinks = np.unique(np.linspace(0, uavs - 1, count).round().astype(np.int64))
         self.period_s = self._radio.period_s
         self.patience_s = max(self._radio.patience_s, self._desk.patience_s)
-        self.is_continuous = False
+        self.is_continuous = self.tells_at_once = False
         self.bytes_sent = 0
 
     def exchange(self, minds: list[Mind], world: World) -> list[Mind]:

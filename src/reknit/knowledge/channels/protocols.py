@@ -72,6 +72,8 @@ class Session(Protocol):
     is_continuous
         Whether news travels at every instant, so that what is lost was last heard of when it
         was lost.
+    tells_at_once
+        Whether besides everybody knows of every loss at the instant at which it happens.
     bytes_sent
         By all UAVs so far.
     """
@@ -79,6 +81,7 @@ class Session(Protocol):
     period_s: float
     patience_s: float
     is_continuous: bool
+    tells_at_once: bool
     bytes_sent: int
 
     def exchange(self, minds: list[Mind], world: World) -> list[Mind]:

@@ -87,7 +87,7 @@ class RadioSession:
         self._due_s = world.time_s
         self._number = 0
         self._exchanged_s = -np.inf
-        self.is_continuous = False
+        self.is_continuous = self.tells_at_once = False
         self.bytes_sent = 0
 
     def exchange(self, minds: list[Mind], world: World) -> list[Mind]:

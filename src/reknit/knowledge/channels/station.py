@@ -135,6 +135,8 @@ class StationSession:
         self.period_s, self.patience_s = self._desk.period_s, self._desk.patience_s
         self._reported_s = -np.inf
         self.is_continuous = channel.report_period_s == 0.0
+        is_prompt = channel.latency_s == 0.0 and channel.missed_reports == 1
+        self.tells_at_once = self.is_continuous and is_prompt and channel.loss.repeat == 0.0
         self.bytes_sent = 0
 
     def exchange(self, minds: list[Mind], world: World) -> list[Mind]:
