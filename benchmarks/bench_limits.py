@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import reknit
+from benchmarks.families import RANGE_M, SPEED_MPS
 from reknit.algorithms.learned.common.threads import THREAD_NAME
 from reknit.base import budget as budget_module
 from reknit.base.errors import ReknitError
@@ -39,7 +40,7 @@ def _damaged(uavs: int, share: float, **demands: Any) -> Make:
 
 def _sparse(seed: int) -> reknit.Scenario:
     points = np.random.default_rng(seed).uniform(0.0, 6_000.0, (1_000, 2))
-    return reknit.Scenario(points, (), 120.0, 10.0)
+    return reknit.Scenario(points, (), RANGE_M, SPEED_MPS)
 
 
 def _anchored(seed: int) -> reknit.Scenario:

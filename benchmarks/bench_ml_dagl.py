@@ -28,6 +28,7 @@ from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
 from reknit.algorithms.learned.ml_dagl.settings import DEFAULT
+from reknit.bench import seconds_of
 from reknit.swarm.scenario import Scenario
 
 SEED = 950_000
@@ -56,12 +57,7 @@ class Timing:
 def timed(work: Callable[[], object], repeats: int) -> Timing:
     """Run once to warm up, then time so many repeats."""
     work()
-    seconds = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - started)
-    return Timing(tuple(seconds))
+    return Timing(tuple(seconds_of(work) for _ in range(repeats)))
 
 
 def sgemm_flops_per_s(repeats: int) -> float:

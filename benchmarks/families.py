@@ -9,8 +9,8 @@ import numpy as np
 
 import reknit
 from reknit.base.types import FloatArray
+from reknit.bench import RANGE_M as RANGE_M
 
-RANGE_M = 120.0
 SPEED_MPS = 10.0
 
 

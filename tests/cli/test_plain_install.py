@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,18 @@ def plain(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(ABSENT)
     return folder
+
+
+@pytest.mark.parametrize("words", [["planners"], ["study", "list"], ["planners", "certified"]])
+def test_a_list_loads_no_network(words: list[str]) -> None:
+    """What only lists planners or studies ends without torch in the process."""
+    program = (
+        "import sys; from typer.testing import CliRunner; from reknit.cli.app import app; "
+        f"result = CliRunner().invoke(app, {words}); assert result.exit_code == 0, result.output; "
+        "sys.exit('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_recovery_with_the_default_planner_works(plain: Path, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def list_studies(as_json: Json = False) -> None:
     from reknit.knowledge import studies as knowledge
     from reknit.study.spec.study import built_in_studies, load_study
 
-    studies = [load_study(name) for name in built_in_studies()]
+    studies = [load_study(name, with_planners=False) for name in built_in_studies()]
     if as_json:
         rows = [{"name": study.name, "title": study.title} for study in studies]
         rows += [{"name": name, "title": title} for name, title in knowledge.titles().items()]

@@ -159,11 +159,16 @@ class Study(SpecPart):
             if repetition < repetitions(planner.shown, kind["uavs"], kind["destroyed"])
         ]
 
-    def fault(self) -> tuple[ReknitError, Place] | None:
+    def fault(self, *, of_planners: bool = True) -> tuple[ReknitError, Place] | None:
         """What is wrong with it beyond its form, and where: planners and their parameters,
         layouts, damages, families, demands, labels, axes and filters must exist.
+
+        Parameters
+        ----------
+        of_planners
+            Whether to make the planners, which loads the libraries of the learned ones.
         """
-        for number, planner in enumerate(self.planner):
+        for number, planner in enumerate(self.planner if of_planners else ()):
             try:
                 build(planner.name, planner.parameters)
             except MissingExtra:
@@ -252,13 +257,16 @@ def _parse_toml(path: Path, text: str) -> dict[str, Any]:
         raise UnreadableFile(f"{path}: {error}") from None
 
 
-def load_study(name: str | Path) -> Study:
+def load_study(name: str | Path, *, with_planners: bool = True) -> Study:
     """A built-in study by its name, or the study of a .toml file.
 
     Parameters
     ----------
     name
         One of the built-in studies, or a path that ends in ``.toml``.
+    with_planners
+        Whether its planners are made and their parameters checked. A list of studies does
+        without, since the learned planners take seconds to load.
 
     Raises
     ------
@@ -283,7 +291,7 @@ def load_study(name: str | Path) -> Study:
         wrong = wrong.replace(named, ".".join(map(str, _written(place, data))), 1)
         raise UnreadableFile(f"{path}: line {line_of(text, place)}: {wrong}") from None
     study._folder = path.parent
-    fault = study.fault()
+    fault = study.fault(of_planners=with_planners)
     if fault is not None:
         fault_error, where = fault
         raise UnreadableFile(f"{path}: line {line_of(text, where)}: {fault_error}") from fault_error

@@ -22,18 +22,21 @@ SMALL: dict[str, dict[str, Any]] = {
     "cr-mgc": {"iterations": 2},
     "demd": {"iterations": 3, "hidden": 32},
     "descent": {},
+    "ml-dagl": {"iterations": 2, "refine": 5},
 }
-"""The planners of this room and their neighbour, each with little to do."""
+"""The planners of this room and their neighbours, each with little to do."""
+
+PAPER: dict[str, Any] = {"preset": "paper", "iterations": 2}
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_plans_in_threads_are_those_made_in_turn(name: str) -> None:
+@pytest.mark.parametrize(("name", "parameters"), [*SMALL.items(), ("ml-dagl", PAPER)])
+def test_plans_in_threads_are_those_made_in_turn(name: str, parameters: dict[str, Any]) -> None:
     """Eight plans at once have the bytes of the same eight one after another."""
     scenarios = [reknit.generate(40, 20, seed=seed, split=True) for seed in range(8)]
 
     def plan(scenario: reknit.Scenario) -> bytes:
         context = Context(seed=5)
-        proposal = build(name, SMALL[name]).propose(scenario, context)  # type: ignore[union-attr]
+        proposal = build(name, parameters).propose(scenario, context)  # type: ignore[union-attr]
         return proposal.targets.tobytes()
 
     in_turn = [plan(scenario) for scenario in scenarios]
@@ -41,7 +44,7 @@ def test_plans_in_threads_are_those_made_in_turn(name: str) -> None:
         assert list(pool.map(plan, scenarios)) == in_turn
 
 
-@pytest.mark.parametrize("name", ["gcn", "gat", "cr-mgc", "demd"])
+@pytest.mark.parametrize("name", ["gcn", "gat", "cr-mgc", "demd", "ml-dagl"])
 def test_the_process_keeps_its_number_of_threads(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
