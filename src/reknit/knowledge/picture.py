@@ -11,11 +11,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from reknit.base.files import replacing
 from reknit.base.progress import Progress, silent
 from reknit.knowledge.belief import Knowledge
 from reknit.knowledge.operation import Operation
 from reknit.network.links import links, subnets
+from reknit.viz.animation import save_gif
 from reknit.viz.style import (
     BOUND,
     LARGEST,
@@ -38,7 +38,6 @@ _STATES = {
     Knowledge.CERTAINLY_DEAD: ("certainly dead", {"color": LOST, "marker": "x"}),
 }
 _FRAMES = 40
-_HOLD = 12
 _FRAME_MS = 90
 
 
@@ -73,18 +72,7 @@ def save_belief_animation(operation: Operation, path: Path, progress: Progress =
             canvas.draw()
             image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
             images.append(image.quantize(64, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
-    durations = [_FRAME_MS] * len(images)
-    durations[0] = durations[-1] = _FRAME_MS * _HOLD
-    with replacing(path) as temporary:
-        images[0].save(
-            temporary,
-            format="GIF",
-            save_all=True,
-            append_images=images[1:],
-            duration=durations,
-            loop=0,
-            optimize=False,
-        )
+    save_gif(images, path, _FRAME_MS)
 
 
 def draw_truth(figure: Figure, cell: Any, operation: Operation, frame: int) -> None:

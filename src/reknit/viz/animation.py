@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,25 @@ def save_animation(
             progress(number / len(frames), "drawing the animation")
             rank = followed_ranks(rank, subnets(flight.positions[frame], scenario.radio_range_m))
             images.append(_indexed(_drawn(scenario, flight, frame, rank), palette))
-    durations = [_FRAME_MS] * len(images)
-    durations[0] = durations[-1] = _FRAME_MS * _HOLD
+    save_gif(images, path, _FRAME_MS, palette=palette.astype(np.uint8).tobytes())
+
+
+def save_gif(images: Sequence[Image.Image], path: Path, frame_ms: int, **more: Any) -> None:
+    """Write frames as a GIF that holds its first and its last one.
+
+    Parameters
+    ----------
+    images
+        The frames, in order.
+    path
+        Where to; an old file stays until the new one is whole.
+    frame_ms
+        How long a frame is shown; the first and the last one longer.
+    more
+        Further options of Pillow, such as the palette.
+    """
+    durations = [frame_ms] * len(images)
+    durations[0] = durations[-1] = frame_ms * _HOLD
     with replacing(path) as temporary:
         images[0].save(
             temporary,
@@ -94,7 +112,7 @@ def save_animation(
             duration=durations,
             loop=0,
             optimize=False,
-            palette=palette.astype(np.uint8).tobytes(),
+            **more,
         )
 
 

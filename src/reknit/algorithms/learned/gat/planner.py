@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from torch import Tensor
-
 from reknit.algorithms.learned.common.baseline import Baseline, OnlineNet
-from reknit.algorithms.learned.common.geometric import both_ways
-from reknit.algorithms.learned.common.layers import dropout_generator
+from reknit.algorithms.learned.common.geometric import net_on_links
 from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.gat.net import GatNet
 from reknit.algorithms.parameters import Iterations, LearningRate, Range
 from reknit.base.context import Context
-from reknit.network.links import links
 
 
 @dataclass(frozen=True)
@@ -56,14 +51,5 @@ class Gat(Baseline):
 
     def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
         """The network on the survivors' links."""
-        scenario = scaled.scenario
-        edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
-        net = GatNet.make(self, scenario.dim, context.seed)
-        features = self.features(scaled)[: len(scaled.start)]
-        dropout = dropout_generator(self.dropout, context.seed)
-
-        def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = net(features, edges, dropout)
-            return output[None]
-
-        return OnlineNet(forward, list(net.parameters()))
+        net = GatNet.make(self, scaled.scenario.dim, context.seed)
+        return net_on_links(self, net, scaled, context.seed)

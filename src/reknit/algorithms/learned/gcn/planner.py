@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch import Tensor
-
 from reknit.algorithms.learned.common.baseline import Baseline, OnlineNet
-from reknit.algorithms.learned.common.geometric import both_ways
-from reknit.algorithms.learned.common.layers import dropout_generator
+from reknit.algorithms.learned.common.geometric import net_on_links
 from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.gcn.net import GcnNet
 from reknit.base.context import Context
-from reknit.network.links import links
 
 
 @dataclass(frozen=True)
@@ -38,14 +33,5 @@ class Gcn(Baseline):
 
     def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
         """The network on the survivors' links."""
-        scenario = scaled.scenario
-        edges = both_ways(links(scenario.survivor_positions, scenario.radio_range_m))
-        net = GcnNet.make(self, scenario.dim, context.seed)
-        features = self.features(scaled)[: len(scaled.start)]
-        dropout = dropout_generator(self.dropout, context.seed)
-
-        def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = net(features, edges, dropout)
-            return output[None]
-
-        return OnlineNet(forward, list(net.parameters()))
+        net = GcnNet.make(self, scaled.scenario.dim, context.seed)
+        return net_on_links(self, net, scaled, context.seed)
