@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def take(url: str) -> None:
-    """The two pictures."""
+    """The pictures of the tour, in its order."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
@@ -40,7 +40,18 @@ def take(url: str) -> None:
         page = browser.new_page(viewport=size, color_scheme="dark")  # type: ignore[arg-type]
         page.goto(url)
         _until(page, "Boolean(window.reknit?.scenario)")
+        _strike(page)
+        page.screenshot(path=PICTURES / "studio-break.png")
+        page.mouse.up()
+        page.click("#undo")
+        page.click("[data-tool=click]")
         page.click("#mend")
+        _until(
+            page,
+            "reknit.runs.some((run) => run.planner === 'ml-dagl' && (run.history.length > 5 || run.recovery))",
+        )
+        page.evaluate("document.querySelector('aside').scrollTo(0, 0)")
+        page.screenshot(path=PICTURES / "studio-live.png")
         _until(page, "reknit.runs.length && reknit.runs.every((run) => run.recovery)")
         page.evaluate("reknit.stage.playing = false")
         page.evaluate("reknit.stage.setTime(reknit.stage.bound * 0.9)")
@@ -56,6 +67,18 @@ def take(url: str) -> None:
         time.sleep(0.5)
         page.screenshot(path=PICTURES / "studio-why.png")
         browser.close()
+
+
+def _strike(page: Page) -> None:
+    """Drag a corridor and hold it, as a user in the middle of a strike sees it."""
+    page.click("[data-tool=corridor]")
+    box = page.locator(".panel canvas").bounding_box()
+    if box is None:
+        raise RuntimeError("the map cannot be seen")
+    page.mouse.move(box["x"] + 0.45 * box["width"], box["y"] + 0.15 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.62 * box["width"], box["y"] + 0.6 * box["height"], steps=8)
+    time.sleep(0.3)
 
 
 def _until(page: Page, holds: str) -> None:

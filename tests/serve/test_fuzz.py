@@ -16,10 +16,15 @@ from tests.serve.running import Running, until
 
 KIND = {"content-type": "application/json"}
 PATHS = ("plans", "recoveries", "comparisons", "bounds", "verifications", "scenarios")
+_OTHERS = f"^/v1/(?!({'|'.join(PATHS)})$)"
 
 
-def _schemathesis(service: Running, cases: int, phases: str, folder: Path) -> None:
-    """Run schemathesis as its command; it exits with 1 when a check fails."""
+def _schemathesis(
+    service: Running, cases: int, phases: str, folder: Path, paths: str = "^/v1/"
+) -> None:
+    """Run schemathesis as its command, so many cases for every operation on those paths; it
+    exits with 1 when a check fails.
+    """
     command = [
         str(Path(sys.executable).parent / "schemathesis"),
         "run",
@@ -27,6 +32,8 @@ def _schemathesis(service: Running, cases: int, phases: str, folder: Path) -> No
         "--checks",
         "status_code_conformance,content_type_conformance,"
         "response_schema_conformance,response_headers_conformance",
+        "--include-path-regex",
+        paths,
         "--max-examples",
         str(cases),
         "--phases",
@@ -106,8 +113,18 @@ def test_random_bodies(service: Running, http: httpx.Client) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
-def test_ten_thousand_of_each(service: Running, http: httpx.Client, tmp_path: Path) -> None:
-    """10^4 cases of schemathesis and 10^4 random bodies: no 500, no worker too few or too many."""
-    _schemathesis(service, 900, "examples,coverage,fuzzing", tmp_path)
+@pytest.mark.parametrize("paths", [*(f"^/v1/{name}$" for name in PATHS), _OTHERS])
+def test_ten_thousand_described_cases(
+    service: Running, http: httpx.Client, tmp_path: Path, paths: str
+) -> None:
+    """10^4 cases of schemathesis, 900 an operation: no 500, no worker too few or too many."""
+    _schemathesis(service, 900, "examples,coverage,fuzzing", tmp_path, paths)
+    _settled(service, http)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_ten_thousand_random_bodies(service: Running, http: httpx.Client) -> None:
+    """10^4 spoiled bodies: no 500, no worker too few or too many."""
     _random_bodies(http, 10_000, seed=2)
     _settled(service, http)

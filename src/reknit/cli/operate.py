@@ -190,6 +190,7 @@ def _vectors(option: str, text: str, allowed: str) -> tuple[tuple[float, ...], .
 def _save(operation: Operation, folder: Path, animate: bool, progress: Progress) -> list[Path]:
     from reknit.base.files import output_folder, write_text
     from reknit.knowledge.picture import belief_figure, save_belief_animation
+    from reknit.serve.studio import write_operation_player
     from reknit.swarm.files import save_scenario
     from reknit.viz.picture import save_figure
 
@@ -202,6 +203,7 @@ def _save(operation: Operation, folder: Path, animate: bool, progress: Progress)
     save_figure(belief_figure(operation), files[2])
     if animate:
         save_belief_animation(operation, files[3], progress)
+    files.append(write_operation_player(operation, folder))
     return files
 
 

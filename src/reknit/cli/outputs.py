@@ -106,7 +106,8 @@ def save_run(
 def save_comparison(
     runs: Sequence[Run], failures: Mapping[str, str], lower_bound_s: float, folder: Path
 ) -> list[Path]:
-    """Write the scenario, all figures, every plan and the picture of a comparison."""
+    """Write the scenario, all figures, every plan, the picture and the player of a comparison."""
+    from reknit.serve.studio import write_player
     from reknit.viz.comparison import comparison_figure
     from reknit.viz.picture import save_figure
 
@@ -124,6 +125,7 @@ def save_comparison(
         if run.plan is not None:
             written.append(folder / f"plan-{run.planner}.json")
             run.plan.save(written[-1])
+    written.append(write_player(runs, folder))
     return written
 
 

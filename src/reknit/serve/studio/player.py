@@ -1,4 +1,4 @@
-"""`write_player`: one page that shows a run without any service, script or font from elsewhere."""
+"""One page that shows a run without any service, script or font from elsewhere."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from reknit.base.files import write_text
+from reknit.base.types import FloatArray, JsonDict
+from reknit.flight.flight import Flight
+from reknit.flight.metrics import measure
+from reknit.knowledge.operation import Operation
+from reknit.network.links import subnets
 from reknit.recovery.runs import Run
 from reknit.serve.tasks import recovery_model
 from reknit.swarm.files import scenario_file
+from reknit.swarm.scenario import Scenario
 
 PAGE = Path(__file__).parent / "page"
 PLAYER_FILE = "index.html"
@@ -40,18 +48,74 @@ def write_player(runs: Run | Sequence[Run], folder: Path) -> Path:
     """
     shown = [runs] if isinstance(runs, Run) else list(runs)
     scenario = shown[0].scenario
-    size = len(scenario.survivors) * scenario.dim * len(shown)
-    frames = max(2, min(400, _MOST_NUMBERS // size))
+    frames = _frames(len(scenario.survivors) * scenario.dim * len(shown))
+    recoveries = [recovery_model(run, frames).model_dump(mode="json") for run in shown]
+    return _write(scenario, recoveries, folder)
+
+
+def write_operation_player(operation: Operation, folder: Path) -> Path:
+    """Write `index.html` for an operation: its flight since the last strike, and for every UAV
+    under the pointer what the observer believed of it.
+
+    Parameters
+    ----------
+    operation
+        What was flown with partial knowledge.
+    folder
+        An existing folder.
+
+    Returns
+    -------
+    Path
+        Of the page.
+    """
+    scenario, seen = operation.struck, operation.observation
+    first = int(np.searchsorted(operation.times_s, operation.struck_at_s))
+    steps = len(operation.times_s) - first
+    frames = min(steps, _frames((scenario.uavs + len(scenario.survivors)) * scenario.dim))
+    chosen = first + np.unique(np.linspace(0, steps - 1, frames).round().astype(np.int64))
+    positions = operation.positions[chosen]
+    flown = positions[:, scenario.survivors]
+    flight = Flight(
+        times_s=operation.times_s[chosen] - operation.struck_at_s,
+        positions=flown,
+        subnets=operation.subnets[chosen],
+        largest_subnet=np.asarray([_largest(points, scenario.radio_range_m) for points in flown]),
+        reconnected_at_s=operation.recovery_time_s,
+        reconnected_at_step_s=operation.recovery_time_s,
+        min_separation_m=np.inf,  # an operation does not record it
+        path_lengths_m=operation.path_lengths_m[scenario.survivors],
+    )
+    metrics = measure(scenario, flight, None)
+    run = Run(scenario, operation.policy, None, flight, metrics, operation.compute_s)
+    recovery = recovery_model(run, None).model_dump(mode="json")
+    away = seen.positions[chosen] - positions
+    recovery["belief"] = {
+        "observer": seen.uav,
+        "status": ["".join(map(str, row.tolist())) for row in seen.status[chosen]],
+        "apart_m": np.sqrt((away * away).sum(axis=2)).round(1).tolist(),
+    }
+    return _write(scenario, [recovery], folder)
+
+
+def _largest(points: FloatArray, range_m: float) -> int:
+    return int(np.bincount(subnets(points, range_m)).max())
+
+
+def _frames(numbers: int) -> int:
+    """How many instants of so many coordinates one page holds."""
+    return max(2, min(400, _MOST_NUMBERS // numbers))
+
+
+def _write(scenario: Scenario, recoveries: list[JsonDict], folder: Path) -> Path:
     model = scenario_file(scenario).model_dump(mode="json")
     model["destroyed"] = scenario.destroyed.tolist()  # by row, also where UAVs have names
     model["anchors"] = [int(row) for row in scenario.anchors]
     model["radio_range_m"] = scenario.radio_range_m  # also where a radio decides it
-    data = {
-        "scenario": model,
-        "recoveries": [recovery_model(run, frames).model_dump(mode="json") for run in shown],
-    }
+    title = ", ".join(recovery["planner"] for recovery in recoveries)
     path = folder / PLAYER_FILE
-    write_text(path, _page(", ".join(run.planner for run in shown), json.dumps(data)))
+    data = {"scenario": model, "recoveries": recoveries}
+    write_text(path, _page(title, json.dumps(data)))
     return path
 
 

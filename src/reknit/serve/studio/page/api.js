@@ -1,5 +1,7 @@
 /** Talks to the service. Events are read from a fetch, since an EventSource can send no token. */
 
+/** @import { Status } from "./types.js" */
+
 const TOKEN = "reknit-token";
 
 export class ServiceProblem extends Error {
@@ -73,7 +75,7 @@ export async function post(path, body, headers = {}, signal = undefined) {
  * Run a job to its end, told of its progress; aborting the signal cancels it on the service too.
  * @param {string} path
  * @param {any} body
- * @param {(fraction: number, message: string) => void} progress
+ * @param {(status: Status) => void} progress
  * @param {AbortSignal} signal
  * @returns {Promise<any>}
  */
@@ -83,7 +85,7 @@ export async function runJob(path, body, progress, signal) {
   signal.addEventListener("abort", cancel);
   try {
     const response = await ask(`${place}/events`, { signal });
-    for await (const status of events(response)) progress(status.fraction, status.message);
+    for await (const status of events(response)) progress(status);
     const result = await (await ask(`${place}/result`, { signal })).json();
     void ask(place, { method: "DELETE" }).catch(() => {});
     return result;
@@ -96,7 +98,7 @@ export async function runJob(path, body, progress, signal) {
  * Hand a job in; when the queue is full, wait as long as the service says.
  * @param {string} path
  * @param {any} body
- * @param {(fraction: number, message: string) => void} progress
+ * @param {(status: Status) => void} progress
  * @param {AbortSignal} signal
  */
 async function submit(path, body, progress, signal) {
@@ -108,7 +110,7 @@ async function submit(path, body, progress, signal) {
       return place;
     } catch (error) {
       if (!(error instanceof ServiceProblem) || error.status !== 429) throw error;
-      progress(0, "the service is busy; waiting");
+      progress({ fraction: 0, message: "the service is busy; waiting", preview: null });
       await new Promise((resolve) => setTimeout(resolve, error.retryAfter * 1000));
       signal.throwIfAborted();
     }
@@ -117,7 +119,7 @@ async function submit(path, body, progress, signal) {
 
 /**
  * @param {Response} response
- * @returns {AsyncGenerator<{fraction: number, message: string}>}
+ * @returns {AsyncGenerator<Status>}
  */
 async function* events(response) {
   if (!response.body) return;

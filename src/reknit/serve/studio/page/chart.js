@@ -3,11 +3,13 @@
 import { THEME } from "./draw.js";
 
 /** @import { Mode } from "./draw.js" */
+/** @import { Preview } from "./types.js" */
 
 export const RUN_COLOURS = {
   dark: ["#5aa9ff", "#e69f00", "#2ec4a0", "#e58ac0", "#ff7a45", "#b79bff"],
   light: ["#2166ac", "#d98200", "#00876c", "#b5478f", "#c8430a", "#6a51a3"],
 };
+const TITLE_WIDTH = 130;
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [1, 2]];
 
 /**
@@ -80,19 +82,16 @@ export function drawChart(ink, chart, mode) {
     ink.lineWidth = 1.5;
     ink.setLineDash([5, 4]);
     ink.beginPath();
-    ink.moveTo(px(chart.bound), top - 4);
+    ink.moveTo(px(chart.bound), top - 14);
     ink.lineTo(px(chart.bound), bottom);
     ink.stroke();
     ink.setLineDash([]);
-    const onLeft = px(chart.bound) > width * 0.65;
-    const wide = 170;
-    const begin = px(chart.bound) + (onLeft ? -6 - wide : 6);
-    const level = (top + bottom) / 2;
-    ink.fillStyle = theme.ground;
-    ink.fillRect(begin, level - 11, wide, 16);
+    // Above the lines, beside the title.
+    const onLeft = px(chart.bound) > width - 190;
     ink.fillStyle = theme.proof;
     ink.textAlign = onLeft ? "right" : "left";
-    ink.fillText(`no plan arrives before ${chart.bound.toFixed(2)} s`, onLeft ? begin + wide : begin, level);
+    const begin = onLeft ? px(chart.bound) - 6 : Math.max(px(chart.bound) + 6, left + TITLE_WIDTH);
+    ink.fillText(`no plan arrives before ${chart.bound.toFixed(2)} s`, begin, 12);
   }
   ink.strokeStyle = theme.text;
   ink.lineWidth = 1;
@@ -104,34 +103,27 @@ export function drawChart(ink, chart, mode) {
 
 /**
  * What a planner has told while it works: its best plan falls, its proved bound rises.
- * @param {{message: string}[]} history
+ * @param {Preview[]} history
  * @returns {{best: number[], bound: number[]}}
  */
 export function liveValues(history) {
-  /** @type {number[]} */
-  const best = [];
-  /** @type {number[]} */
-  const bound = [];
-  for (const { message } of history) {
-    const plan = /(?:best|plan) ([\d.]+(?:e[+-]?\d+)?) s/.exec(message);
-    const proof = /bound ([\d.]+(?:e[+-]?\d+)?) s/.exec(message);
-    if (plan) best.push(Number(plan[1]));
-    if (proof) bound.push(Number(proof[1]));
-  }
-  return { best, bound };
+  return {
+    best: history.flatMap((told) => told.recovery_time_s ?? []),
+    bound: history.flatMap((told) => told.lower_bound_s ?? []),
+  };
 }
 
 /**
  * @param {CanvasRenderingContext2D} ink
  * @param {number} width
  * @param {number} height
- * @param {{message: string}[]} history
+ * @param {Preview[]} history
  * @param {Mode} mode
  */
 export function drawLive(ink, width, height, history, mode) {
   const theme = THEME[mode];
   const { best, bound } = liveValues(history);
-  if (best.length < 2) return;
+  if (!best.length) return;
   const most = Math.max(...best);
   const least = 0.9 * Math.min(...best, ...bound);
   const top = height - 78;
@@ -141,22 +133,27 @@ export function drawLive(ink, width, height, history, mode) {
   ink.globalAlpha = 1;
   ink.lineWidth = 2;
   for (const [values, colour] of /** @type {[number[], string][]} */ ([[best, theme.trail], [bound, theme.proof]])) {
-    if (values.length < 2) continue;
+    if (!values.length) continue;
     ink.strokeStyle = colour;
     ink.beginPath();
     values.forEach((value, k) => {
-      const x = 12 + ((width - 24) * k) / (values.length - 1);
+      const x = 12 + ((width - 24) * k) / Math.max(1, values.length - 1);
       const y = height - 10 - ((height - 10 - top) * (value - least)) / Math.max(most - least, 1e-9);
       if (k) ink.lineTo(x, y);
       else ink.moveTo(x, y);
+      if (values.length === 1) ink.lineTo(width - 12, y);
     });
     ink.stroke();
   }
   ink.font = "11px system-ui, sans-serif";
   ink.textAlign = "left";
-  ink.fillStyle = theme.quiet;
-  const proved = bound.length ? `, proved bound ${bound[bound.length - 1].toFixed(2)} s` : "";
-  ink.fillText(`best plan so far ${best[best.length - 1].toFixed(2)} s${proved}`, 12, top - 8);
+  ink.fillStyle = theme.trail;
+  const planned = `best plan so far ${best[best.length - 1].toFixed(2)} s`;
+  ink.fillText(planned, 12, top - 8);
+  if (!bound.length) return;
+  ink.fillStyle = theme.proof;
+  ink.textAlign = "right";
+  ink.fillText(`proved bound ${bound[bound.length - 1].toFixed(2)} s`, width - 12, top - 8);
 }
 
 /**

@@ -29,12 +29,16 @@ export class Editor {
     this.cursor = -1;
     /** @type {Map<number, number[]>} */
     this.pointers = new Map();
+    /** @type {{panel: Panel, row: number} | null} The UAV under the pointer. */
+    this.hovered = null;
     this.enabled = true;
     stage.grid.addEventListener("pointerdown", (event) => this.down(event));
     stage.grid.addEventListener("pointermove", (event) => this.move(event));
     stage.grid.addEventListener("pointerup", (event) => this.up(event));
     stage.grid.addEventListener("pointercancel", (event) => this.up(event));
-    stage.grid.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    stage.grid.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "touch") this.tip.hidden = true; // a finger leaves when it is lifted
+    });
     stage.grid.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     stage.grid.addEventListener("keydown", (event) => this.key(event));
   }
@@ -67,7 +71,10 @@ export class Editor {
     const usesTool = this.enabled && !at.panel.run && this.tool !== "pan" && event.button === 0;
     this.isPanning = !usesTool;
     this.last = [at.x, at.y];
-    if (!usesTool) return;
+    if (!usesTool) {
+      if (event.pointerType === "touch") this.hover(at.panel, at.x, at.y, event); // a finger cannot hover
+      return;
+    }
     if (this.tool === "move" || this.tool === "remove") this.held = this.idAt(at.x, at.y);
     this.stroke = [[at.x, at.y]];
     this.stage.draw();
@@ -280,6 +287,8 @@ export class Editor {
   hover(panel, x, y, event) {
     this.pointerAt = [x, y];
     const row = event.target === panel.canvas ? this.stage.uavAt(panel, x, y) : -1;
+    if (panel.view && (this.hovered?.row !== row || this.hovered.panel !== panel)) this.stage.draw();
+    this.hovered = { panel, row };
     this.tip.hidden = row < 0;
     if (row >= 0) {
       this.tip.textContent = this.stage.describeUav(panel, row);
@@ -291,12 +300,42 @@ export class Editor {
   }
 
   /**
+   * The whole path of the UAV under the pointer, and a ring about the one whose belief is known.
+   * @param {CanvasRenderingContext2D} ink
+   * @param {Panel} panel
+   */
+  drawHovered(ink, panel) {
+    const { view, picture } = panel;
+    if (!view || !picture) return;
+    const { camera } = this.stage;
+    ink.strokeStyle = THEME[currentMode()].text;
+    ink.lineWidth = 2;
+    const observer = view.recovery.belief ? view.survivors.indexOf(view.recovery.belief.observer) : -1;
+    const rows = this.hovered?.panel === panel ? [observer, this.hovered.row] : [observer];
+    for (const row of rows) {
+      if (row < 0) continue;
+      const [x, y] = projectAll(camera, picture.points.slice(row * view.dim, (row + 1) * view.dim), view.dim);
+      ink.beginPath();
+      ink.arc(x, y, 10, 0, 2 * Math.PI);
+      ink.stroke();
+    }
+    if (this.hovered?.panel !== panel || this.hovered.row < 0) return;
+    const path = projectAll(camera, view.pathOf(this.hovered.row), view.dim);
+    ink.beginPath();
+    for (let k = 0; k < path.length; k += 2) ink.lineTo(path[k], path[k + 1]);
+    ink.stroke();
+  }
+
+  /**
    * The brush, the stroke and the keyboard's place.
    * @param {CanvasRenderingContext2D} ink
    * @param {Panel} panel
    */
   overlay(ink, panel) {
-    if (panel.run) return;
+    if (panel.run) {
+      this.drawHovered(ink, panel);
+      return;
+    }
     const colour = THEME[currentMode()].proof;
     ink.strokeStyle = colour;
     ink.fillStyle = colour;

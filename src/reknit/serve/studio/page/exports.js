@@ -3,9 +3,10 @@
 import { drawChart } from "./chart.js";
 import { currentMode } from "./dom.js";
 import { THEME, drawSwarm } from "./draw.js";
+import { dimension, nameOf, survivorsOf } from "./scenario.js";
 
 /** @import { Stage } from "./stage.js" */
-/** @import { Scenario } from "./types.js" */
+/** @import { Recovery, Scenario } from "./types.js" */
 
 const TITLE = 26;
 
@@ -217,27 +218,63 @@ export async function viewFilm(stage) {
 }
 
 /**
+ * One cell of a table.
+ * @param {string} text
+ */
+function cell(text) {
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * The scenario as `reknit` reads and writes it in a .csv file: places and who is alive.
  * @param {Scenario} scenario
+ */
+export function scenarioTable(scenario) {
+  const lost = new Set(scenario.destroyed);
+  const axes = ["x_m", "y_m", "z_m"].slice(0, dimension(scenario));
+  const rows = scenario.positions_m.map((row, id) => [cell(nameOf(scenario, id)), ...row, lost.has(id) ? 0 : 1].join(","));
+  return `${["uav_id", ...axes, "alive"].join(",")}\n${rows.join("\n")}\n`;
+}
+
+/**
+ * A flight as a long table, as `reknit recover --out` writes it.
+ * @param {Scenario} scenario
+ * @param {Recovery} recovery
+ */
+export function flightTable(scenario, recovery) {
+  const ids = survivorsOf(scenario).map((id) => cell(nameOf(scenario, id)));
+  const { times_s: times, positions_m: frames } = recovery.flight;
+  const axes = ["x_m", "y_m", "z_m"].slice(0, dimension(scenario));
+  const rows = frames.flatMap((frame, f) => frame.map((row, k) => [times[f], ids[k], ...row].join(",")));
+  return `${["time_s", "uav_id", ...axes].join(",")}\n${rows.join("\n")}\n`;
+}
+
+/**
  * @param {string[]} planners
  * @param {number} seed
+ * @param {number | null} budget Seconds.
  * @param {Object<string, any> | null} origin The request that generated the scenario, if it is untouched.
  */
-export function commands(scenario, planners, seed, origin) {
+export function commands(planners, seed, budget, origin) {
   const names = planners.length ? planners : ["certified"];
   /** @param {any} value */
   const literal = (value) => (value === true ? "True" : value === false ? "False" : JSON.stringify(value));
   const made = origin
     ? `reknit.generate(${Object.entries(origin).map(([name, value]) => `${name}=${literal(value)}`).join(", ")})`
     : 'reknit.load_scenario("scenario.json")';
+  const limit = budget === null ? "" : `, budget_s=${budget}`;
   const python = [
     "import reknit",
     "",
     `scenario = ${made}`,
     `for planner in ${JSON.stringify(names)}:`,
-    `    run = reknit.recover(scenario, planner, seed=${seed})`,
+    `    run = reknit.recover(scenario, planner, seed=${seed}${limit})`,
     "    print(planner, run.flight.reconnected_at_s)",
     "",
   ].join("\n");
-  const shell = `reknit compare scenario.json --planners ${names.join(",")} --seed ${seed} --out compare`;
+  const quoted = `'${names.join(",").replaceAll("'", "'\\''")}'`;
+  const listed = /^[\w.,+-]+$/.test(names.join(",")) ? names.join(",") : quoted;
+  const most = budget === null ? "" : ` --budget ${budget}`;
+  const shell = `reknit compare scenario.json --planners ${listed} --seed ${seed}${most} --out compare`;
   return { python, shell };
 }

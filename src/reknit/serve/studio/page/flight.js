@@ -2,12 +2,14 @@
 
 import { findLinks } from "./network.js";
 import { linkSet, pictureOf } from "./draw.js";
-import { dimension, flat, survivorsOf } from "./scenario.js";
+import { dimension, flat, nameOf, survivorsOf } from "./scenario.js";
 
 /** @import { Picture } from "./draw.js" */
 /** @import { Scenario, Recovery } from "./types.js" */
 
 const TRAIL_FRAMES = 16;
+/** What a UAV can hold of another one, by the number that the package gives it. */
+const HELD = ["in touch", "unknown", "presumed dead", "certainly dead"];
 
 export class FlightView {
   /**
@@ -15,6 +17,7 @@ export class FlightView {
    * @param {Recovery} recovery
    */
   constructor(scenario, recovery) {
+    this.scenario = scenario;
     this.dim = dimension(scenario);
     this.range = scenario.radio_range_m;
     this.recovery = recovery;
@@ -55,6 +58,46 @@ export class FlightView {
     const points = new Float64Array(a.length);
     for (let k = 0; k < a.length; k++) points[k] = a[k] + (b[k] - a[k]) * share;
     return { frame, points };
+  }
+
+  /**
+   * Metres per second of a survivor at an instant.
+   * @param {number} time
+   * @param {number} row
+   */
+  speedAt(time, row) {
+    const { frame } = this.at(time);
+    const next = Math.min(frame + 1, this.times.length - 1);
+    const span = this.times[next] - this.times[frame];
+    if (!(span > 0)) return 0;
+    let square = 0;
+    for (let k = row * this.dim; k < (row + 1) * this.dim; k++) square += (this.frames[next][k] - this.frames[frame][k]) ** 2;
+    return Math.sqrt(square) / span;
+  }
+
+  /**
+   * What the UAV whose belief the run has holds of another one; nothing where there is none.
+   * @param {number} time
+   * @param {number} id
+   */
+  heldAt(time, id) {
+    const { belief } = this.recovery;
+    if (!belief) return "";
+    const observer = nameOf(this.scenario, belief.observer);
+    if (id === belief.observer) return "its belief is the one this run has";
+    const { frame } = this.at(time);
+    const held = HELD[Number(belief.status[frame][id])] ?? "unknown";
+    return `UAV ${observer} believes: ${held}, ${belief.apart_m[frame][id].toFixed(0)} m from the true place`;
+  }
+
+  /**
+   * Every place of a survivor, frame by frame.
+   * @param {number} row
+   */
+  pathOf(row) {
+    const path = new Float64Array(this.frames.length * this.dim);
+    this.frames.forEach((frame, f) => path.set(frame.subarray(row * this.dim, (row + 1) * this.dim), f * this.dim));
+    return path;
   }
 
   /**

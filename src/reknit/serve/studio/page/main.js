@@ -3,7 +3,7 @@
 import { ServiceProblem, getJson, post, rememberToken, runJob } from "./api.js";
 import { byId, currentMode, download, make } from "./dom.js";
 import { Editor } from "./editor.js";
-import { commands, viewFilm, viewPng, viewSvg } from "./exports.js";
+import { commands, flightTable, scenarioTable, viewFilm, viewPng, viewSvg } from "./exports.js";
 import { demandForm, form } from "./forms.js";
 import { byImportance, findLinks, networkOf, randomStream } from "./network.js";
 import { dimension, flat, readFragment, readScenario, shareFragment, survivorsOf, withDestroyed } from "./scenario.js";
@@ -96,6 +96,7 @@ function change(next, what, made, refit = false) {
   origin = made;
   stopRuns();
   runs = [];
+  listTaken();
   proofs = [];
   proofStep = -1;
   stage.showScenario(next, refit);
@@ -154,6 +155,12 @@ function planSeed() {
   return Math.max(0, Math.round(Number(byId("plan-seed", HTMLInputElement).value) || 0));
 }
 
+/** @returns {number | null} */
+function planBudget() {
+  const budget = Number(byId("budget", HTMLInputElement).value);
+  return budget > 0 ? budget : null;
+}
+
 /** Plan and fly with every chosen planner, side by side. */
 function mend() {
   const names = chosenPlanners();
@@ -165,21 +172,21 @@ function mend() {
   stopRuns();
   proofs = [];
   proofStep = -1;
-  const budget = Number(byId("budget", HTMLInputElement).value);
-  runs = names.map((planner) => ({ planner, recovery: null, problem: null, fraction: 0, message: "waiting", history: [], abort: new AbortController() }));
+  runs = names.map((planner) => ({ planner, recovery: null, problem: null, fraction: 0, message: "waiting", preview: null, history: [], abort: new AbortController() }));
   showRuns();
   say(`Mending with ${names.join(", ")} …`);
   const survivors = scenario.positions_m.length - scenario.destroyed.length;
   const frames = Math.max(20, Math.min(240, Math.floor(NUMBERS_PER_FLIGHT / (survivors * dimension(scenario)))));
   const seed = planSeed();
   const own = runs;
-  const body = { scenario, seed, frames, budget_s: budget > 0 ? budget : null };
+  const body = { scenario, seed, frames, budget_s: planBudget() };
   void Promise.all(own.map((run) => mendOne(run, body))).then(() => {
     if (own !== runs) return;
     const done = own.filter((run) => run.recovery);
     const best = done.flatMap((run) => run.recovery?.flight.reconnected_at_s ?? []);
     say(best.length ? `Whole again after ${Math.min(...best).toFixed(2)} s at best. Drag the time line, or press play.` : "No planner reconnected the swarm.", !best.length);
     showWhy();
+    listTaken();
     if (done.length && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
       stage.setTime(0);
       stage.playing = true;
@@ -194,10 +201,13 @@ function mend() {
 async function mendOne(run, body) {
   if (!run.abort) return;
   try {
-    run.recovery = await runJob("/v1/recoveries", { ...body, planner: run.planner }, (fraction, message) => {
+    run.recovery = await runJob("/v1/recoveries", { ...body, planner: run.planner }, ({ fraction, message, preview }) => {
       run.fraction = fraction;
       run.message = message;
-      if (run.history[run.history.length - 1]?.message !== message) run.history.push({ fraction, message });
+      if (preview) {
+        run.preview = preview;
+        run.history.push({ ...preview, targets_m: null });
+      }
       stage.updateRun(run);
     }, run.abort.signal);
   } catch (error) {
@@ -337,18 +347,40 @@ function saveScenario() {
   download(new Blob([text], { type: "application/json" }), "scenario.json");
 }
 
+/** The run whose plan and flight are taken away. */
+function takenRun() {
+  const run = runs[Number(byId("taken-run", HTMLSelectElement).value) || 0];
+  if (!run?.recovery) throw new Error("There is no recovery yet: mend the swarm first.");
+  return run.recovery;
+}
+
 function savePlan() {
-  const run = runs.find((one) => one.recovery?.plan);
-  if (!run?.recovery?.plan) {
-    say("There is no plan yet: mend the swarm first.", true);
-    return;
-  }
-  download(new Blob([JSON.stringify(run.recovery.plan, null, 1)], { type: "application/json" }), `plan-${run.planner.replaceAll("+", "-")}.json`);
+  const { plan, planner } = takenRun();
+  if (!plan) throw new Error(`${planner.slice(0, 60)} steers and has no plan; choose another run.`);
+  download(new Blob([JSON.stringify(plan, null, 1)], { type: "application/json" }), `plan-${fileName(planner)}.json`);
+}
+
+function saveFlight() {
+  if (!scenario) return;
+  const recovery = takenRun();
+  download(new Blob([flightTable(scenario, recovery)], { type: "text/csv" }), `flight-${fileName(recovery.planner)}.csv`);
+}
+
+/** @param {string} planner */
+function fileName(planner) {
+  return planner.replaceAll(/[^\w.-]+/g, "-");
+}
+
+function listTaken() {
+  const list = byId("taken-run", HTMLSelectElement);
+  list.replaceChildren(...runs.map((run, k) => make("option", { value: k, text: run.planner, disabled: !run.recovery })));
+  list.disabled = !runs.some((run) => run.recovery);
+  list.value = String(Math.max(0, runs.findIndex((run) => run.recovery?.plan)));
 }
 
 function showCommands() {
   if (!scenario) return;
-  const text = commands(scenario, chosenPlanners(), planSeed(), origin);
+  const text = commands(chosenPlanners(), planSeed(), planBudget(), origin);
   byId("python", HTMLElement).textContent = text.python;
   byId("shell", HTMLElement).textContent = text.shell;
   byId("commands-dialog", HTMLDialogElement).showModal();
@@ -394,6 +426,10 @@ function wire() {
   onClick("share", share);
   onClick("save-scenario", saveScenario);
   onClick("save-plan", savePlan);
+  onClick("save-flight", saveFlight);
+  onClick("save-table", () => {
+    if (scenario) download(new Blob([scenarioTable(scenario)], { type: "text/csv" }), "scenario.csv");
+  });
   onClick("save-png", async () => download(await viewPng(stage), "reknit.png"));
   onClick("save-svg", () => download(viewSvg(stage), "reknit.svg"));
   onClick("save-film", async () => {

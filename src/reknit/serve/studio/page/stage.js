@@ -3,17 +3,19 @@
 import { Camera } from "./camera.js";
 import { drawChart, drawLive } from "./chart.js";
 import { currentMode, inkOf, make } from "./dom.js";
-import { markRadius, pictureOf, projectAll } from "./draw.js";
+import { linkSet, markRadius, pictureOf, projectAll } from "./draw.js";
 import { FlightView } from "./flight.js";
+import { findLinks } from "./network.js";
 import { paintSwarm } from "./paint.js";
 import { dimension, flat, nameOf, speedOf, survivorsOf } from "./scenario.js";
 
 /** @import { Picture } from "./draw.js" */
-/** @import { Recovery, Run, Scenario } from "./types.js" */
+/** @import { Preview, Recovery, Run, Scenario } from "./types.js" */
 
 /**
  * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, caption: HTMLElement,
- *   facts: HTMLElement, view: FlightView | null, run: Run | null, picture: Picture | null}} Panel
+ *   facts: HTMLElement, view: FlightView | null, run: Run | null, picture: Picture | null,
+ *   shown: Preview | null}} Panel
  */
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -126,7 +128,7 @@ export class Stage {
     const caption = make("figcaption", {});
     const facts = make("div", { class: "facts" });
     const figure = make("figure", { class: "panel" }, caption, canvas, facts);
-    return { figure, canvas, caption, facts, view: null, run, picture: null };
+    return { figure, canvas, caption, facts, view: null, run, picture: null, shown: null };
   }
 
   /**
@@ -258,8 +260,8 @@ export class Stage {
       }
       panel.picture = picture;
       paintSwarm(ink, this.camera, picture, mode, panel.canvas.width / width);
-      if (panel.view) drawCount(ink, picture.network.count, mode);
-      else if (panel.run) drawLive(ink, width, height, panel.run.history, mode);
+      if (panel.run) drawCount(ink, picture.network.count, mode);
+      if (panel.run && !panel.view) drawLive(ink, width, height, panel.run.history, mode);
       this.overlay?.(ink, panel);
     }
     if (!this.timeline.hidden) this.paintTime(mode);
@@ -273,11 +275,10 @@ export class Stage {
     if (panel.view) return panel.view.picture(this.time);
     if (panel.run && this.scenario) {
       const { scenario } = this;
-      if (!panel.picture) {
-        const dim = dimension(scenario);
-        const points = flat(survivorsOf(scenario).map((id) => scenario.positions_m[id]), dim);
-        const lost = flat(scenario.destroyed.map((id) => scenario.positions_m[id]), dim);
-        panel.picture = pictureOf(points, dim, scenario.radio_range_m, lost);
+      const { run } = panel;
+      if (!panel.picture || panel.shown !== run.preview) {
+        panel.picture = previewOf(scenario, run.preview);
+        panel.shown = run.preview;
       }
     }
     return panel.picture;
@@ -358,10 +359,32 @@ export class Stage {
       `${degree} links, sub-net of ${network.sizes[network.label[row]]}`,
       `speed limit ${speedOf(this.scenario, id)} m/s`,
     ];
-    const path = panel.run?.recovery?.flight.path_lengths_m[row];
-    if (path !== undefined) lines.push(`flies ${metres(path)}`);
+    const { view } = panel;
+    if (view) {
+      lines.push(`now at ${view.speedAt(this.time, row).toFixed(1)} m/s; its path is ${metres(view.recovery.flight.path_lengths_m[row])}`);
+      const held = view.heldAt(this.time, id);
+      if (held) lines.push(held);
+    }
     return lines.join("\n");
   }
+}
+
+/**
+ * The damaged swarm, or where a planner at work would send it by now.
+ * @param {Scenario} scenario
+ * @param {Preview | null} preview
+ */
+function previewOf(scenario, preview) {
+  const dim = dimension(scenario);
+  const start = flat(survivorsOf(scenario).map((id) => scenario.positions_m[id]), dim);
+  const lost = flat(scenario.destroyed.map((id) => scenario.positions_m[id]), dim);
+  const rows = preview?.targets_m;
+  if (!rows || rows.length * dim !== start.length) return pictureOf(start, dim, scenario.radio_range_m, lost);
+  const points = flat(rows, dim);
+  const picture = pictureOf(points, dim, scenario.radio_range_m, lost);
+  picture.trails = [start, points];
+  picture.before = linkSet(findLinks(start, dim, scenario.radio_range_m));
+  return picture;
 }
 
 /**

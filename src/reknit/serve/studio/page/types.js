@@ -11,9 +11,15 @@
  * @typedef {{status: string, recovery_time_s: number, lower_bound_s: number, gap: number | null,
  *   targets_m: number[][], certificate: Certificate, details: Object<string, any>}} Plan
  * @typedef {{planner: string, compute_s: number, plan: Plan | null, flight: Flight,
- *   metrics: Object<string, any>}} Recovery
+ *   metrics: Object<string, any>, belief?: Belief | null}} Recovery
+ * @typedef {{observer: number, status: string[], apart_m: number[][]}} Belief
+ *   What one UAV holds of everybody at each frame: a digit of `HELD` per UAV, and how far the
+ *   place it believes in is from the true one.
+ * @typedef {{targets_m: number[][] | null, recovery_time_s: number | null,
+ *   lower_bound_s: number | null}} Preview
+ * @typedef {{fraction: number, message: string, preview: Preview | null}} Status
  * @typedef {{planner: string, recovery: Recovery | null, problem: string | null,
- *   fraction: number, message: string, history: {fraction: number, message: string}[],
+ *   fraction: number, message: string, preview: Preview | null, history: Preview[],
  *   abort: AbortController | null}} Run
  */
 export {};
