@@ -48,7 +48,8 @@ def take(url: str) -> None:
         page.click("#mend")
         _until(
             page,
-            "reknit.runs.some((run) => run.planner === 'ml-dagl' && (run.history.length > 5 || run.recovery))",
+            "reknit.runs.some((run) => run.planner === 'ml-dagl'"
+            " && (run.history.length > 5 || run.recovery))",
         )
         page.evaluate("document.querySelector('aside').scrollTo(0, 0)")
         page.screenshot(path=PICTURES / "studio-live.png")
