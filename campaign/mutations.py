@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reknit.base.types import FloatArray
-from reknit.plans.certificate import Certificate, Clash
+from reknit.plans.certificate import Bundle, Certificate, Clash
 from reknit.plans.status import Status
 
 _ODD = (0.0, -0.0, 1.0, -1.0, 5e-324, 2.7e-162, 1e-9, 1e30, 1e200, 1.7e308, np.inf, np.nan)
@@ -76,12 +76,27 @@ def _mutate_vectors(vectors: FloatArray, rng: np.random.Generator) -> FloatArray
     return vectors
 
 
+def _mutate_bundle(bundle: Bundle, rng: np.random.Generator) -> Bundle:
+    """Another weight, or fewer members."""
+    if rng.random() < 0.5:
+        return replace(bundle, weight=int(bundle.weight * rng.choice([0.5, 0.999, 1.001, 3.0])))
+    keep = rng.random(max(len(bundle.nodes), len(bundle.links))) < 0.8
+    if len(bundle.nodes):
+        return replace(bundle, nodes=bundle.nodes[keep])
+    return replace(bundle, links=bundle.links[keep])
+
+
 def mutate(certificate: Certificate, rng: np.random.Generator, nodes: int) -> Certificate:
     """One change, or a few, of a certificate; the claim is often raised a little beside it."""
     if certificate.pulls is not None and rng.random() < 0.7:
         certificate = replace(certificate, pulls=_mutate_vectors(certificate.pulls, rng))
     if certificate.hole is not None and rng.random() < 0.7:
         certificate = replace(certificate, hole=_mutate_vectors(certificate.hole, rng))
+    if certificate.bundles and rng.random() < 0.7:
+        bundles = list(certificate.bundles)
+        at = int(rng.integers(len(bundles)))
+        bundles[at] = _mutate_bundle(bundles[at], rng)
+        certificate = replace(certificate, bundles=tuple(bundles))
     for _ in range(int(rng.integers(1, 3))):
         kind = rng.integers(7)
         if kind == 0:

@@ -53,13 +53,19 @@ class Judge:
         self.start = [vector(row) for row in scenario.survivor_positions]
         self.speeds = vector(scenario.survivor_speeds_mps)
         self.range_m = Fraction(scenario.planning_range_m)
+        self.lost: int | None = None
 
     def proves_at_most_s(self, certificate: reknit.Certificate) -> Fraction:
         """No more than this is proved, in real numbers, by any part of a certificate.
 
         `OutOfReach` if it has forces on more survivors than can be tried subset by subset.
         """
-        others = [self._apart_s(certificate), self._pulls_s(certificate), self._hole_s(certificate)]
+        others = [
+            self._apart_s(certificate),
+            self._pulls_s(certificate),
+            self._hole_s(certificate),
+            self._bundles_s(certificate),
+        ]
         try:
             others.append(self._cases_s(certificate))
         except NoProof:
@@ -121,6 +127,38 @@ class Judge:
             if spans + between + width[i] + width[j] >= 2 * math.pi * (1 + _ROUNDING):
                 return Fraction(0)
         return Fraction(trial_s)
+
+    def _bundles_s(self, certificate: reknit.Certificate) -> Fraction:
+        """(6), link by link."""
+        if not certificate.bundles:
+            return Fraction(0)
+        n = len(self.start)
+        self.lost, self.trial_s = None, Fraction(float(certificate.trial_s))
+        clash_s: dict[frozenset[tuple[int, int]], Fraction] = {}
+        for clash in certificate.clashes:
+            links = [(int(i), int(j)) for i, j in clash.links]
+            proved_s = self._clash_s(links, clash.forces)
+            names = frozenset(links)
+            clash_s[names] = max(proved_s, clash_s.get(names, Fraction(0)))
+        bound_s, price = self.trial_s, 0
+        weight = {(i, j): 0 for j in range(n) for i in range(j) if self._is_candidate(i, j)}
+        for bundle in certificate.bundles:
+            if len(bundle.nodes):
+                inside = {int(i) for i in bundle.nodes}
+                names = frozenset((i, j) for i in inside for j in inside if i < j)
+                price += bundle.weight * (len(inside) - 1)
+            else:
+                names = frozenset((int(i), int(j)) for i, j in bundle.links)
+                if names in clash_s:
+                    rests_on, most = [names], len(names) - 1
+                else:
+                    rests_on, most = [frozenset((a, b)) for a in names for b in names if a < b], 1
+                bound_s = min([bound_s, *(clash_s.get(pair, Fraction(0)) for pair in rests_on)])
+                price += bundle.weight * most
+            for link in names & weight.keys():
+                weight[link] += bundle.weight
+        is_proof = weight and price < min(weight.values()) * (n - 1)
+        return bound_s if is_proof else Fraction(0)
 
     def _cases_s(self, certificate: reknit.Certificate) -> Fraction:
         """The tree of cases."""

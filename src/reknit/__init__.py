@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reknit.knowledge.operation import Operation
     from reknit.knowledge.repeated import recover_repeatedly
     from reknit.knowledge.simulator import operate
-    from reknit.plans.certificate import Certificate, Clash
+    from reknit.plans.certificate import Bundle, Certificate, Clash
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
     from reknit.plans.verification import Verification
@@ -53,6 +53,7 @@ __version__ = VERSION
 
 _HOME = {
     "Budget": "reknit.base.budget",
+    "Bundle": "reknit.plans.certificate",
     "Certificate": "reknit.plans.certificate",
     "Clash": "reknit.plans.certificate",
     "Client": "reknit.serve.client",
@@ -93,6 +94,7 @@ _HOME = {
 
 __all__ = [
     "Budget",
+    "Bundle",
     "Certificate",
     "Clash",
     "Client",

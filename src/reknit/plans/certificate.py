@@ -37,6 +37,27 @@ class Clash:
 
 
 @dataclass(frozen=True, eq=False)
+class Bundle:
+    """Links of which no tree can have all, with a weight (see `Certificate.bundles`).
+
+    Parameters
+    ----------
+    weight
+        A whole number of at least 1.
+    nodes
+        (k,) survivors (rows, ascending), for all links among them: a tree has at most k - 1. Empty
+        where links are given.
+    links
+        (k, 2) pairs of survivors, each ``i < j``: a clash of the certificate, of which a tree has
+        at most k - 1 links, or links every two of which are one, of which it has at most one.
+    """
+
+    weight: int
+    nodes: IntArray
+    links: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """Proof that no plan for a scenario takes less than `bound_s`.
 
@@ -68,6 +89,11 @@ class Certificate:
         (2,) a point that no chain of all survivors can surround before `trial_s`, nor any of them
         or their links cross (docs/bounds.md). None otherwise.
 
+    bundles
+        Bundles of links with weights, such that any candidate at `trial_s` weighs so much in all
+        bundles it belongs to that a tree would weigh more than the bundles allow
+        (docs/bounds.md). Empty otherwise.
+
     The bound is the largest that one of these proves.
     """
 
@@ -79,6 +105,7 @@ class Certificate:
     apart: tuple[int, int] | None = None
     pulls: FloatArray | None = None
     hole: FloatArray | None = None
+    bundles: tuple[Bundle, ...] = ()
 
     @staticmethod
     def trivial() -> Certificate:

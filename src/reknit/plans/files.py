@@ -12,7 +12,7 @@ from reknit.base.errors import InvalidPlan, UnreadableFile
 from reknit.base.faults import plain_error
 from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.base.types import IntArray
-from reknit.plans.certificate import Certificate, Clash
+from reknit.plans.certificate import Bundle, Certificate, Clash
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
 
@@ -31,6 +31,14 @@ class _ClashFile(BaseModel):
     forces: list[list[float]]
 
 
+class _BundleFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    weight: _Row
+    nodes: list[_Row] = []
+    links: list[tuple[_Row, _Row]] = []
+
+
 class CertificateFile(BaseModel):
     """The JSON form of a certificate."""
 
@@ -44,6 +52,7 @@ class CertificateFile(BaseModel):
     apart: tuple[_Row, _Row] | None
     pulls: list[list[float]] | None = None
     hole: list[float] | None = None
+    bundles: list[_BundleFile] = []
 
 
 class PlanFile(BaseModel):
@@ -168,6 +177,12 @@ def certificate_file(certificate: Certificate) -> CertificateFile:
         apart=certificate.apart,
         pulls=None if certificate.pulls is None else certificate.pulls.tolist(),
         hole=None if certificate.hole is None else certificate.hole.tolist(),
+        bundles=[
+            _BundleFile(
+                weight=bundle.weight, nodes=bundle.nodes.tolist(), links=_pairs(bundle.links)
+            )
+            for bundle in certificate.bundles
+        ],
     )
 
 
@@ -193,4 +208,12 @@ def certificate_of(model: CertificateFile) -> Certificate:
         apart=model.apart,
         pulls=None if model.pulls is None else np.asarray(model.pulls, dtype=np.float64),
         hole=None if model.hole is None else np.asarray(model.hole, dtype=np.float64),
+        bundles=tuple(
+            Bundle(
+                bundle.weight,
+                np.asarray(bundle.nodes, dtype=np.int64),
+                np.asarray(bundle.links, dtype=np.int64).reshape(-1, 2),
+            )
+            for bundle in model.bundles
+        ),
     )

@@ -22,8 +22,10 @@ from reknit.exact.proof.certificates import (
     cut_certificate,
     parting_certificate,
 )
+from reknit.exact.proof.covers import cover_certificate
 from reknit.exact.proof.holes import hole_certificate
 from reknit.exact.proof.pulls import pull_certificate
+from reknit.exact.search.state import State
 from reknit.exact.solve import QUICK_EFFORT, quick_state, solve
 from reknit.network.links import lengths
 from reknit.plans.certificate import Certificate
@@ -31,6 +33,10 @@ from reknit.swarm.scenario import Scenario
 
 _LOSSES = 40_000
 """Survivors whose loss is tried for the bound of a 2-connected result, times their number."""
+
+
+_HASTY_S = 0.5
+"""With less time left than this links are not counted: one linear program may take 50 ms."""
 
 
 def lower_bound(scenario: Scenario, context: Context | None = None) -> Certificate:
@@ -94,23 +100,40 @@ def _lower_bound(scenario: Scenario, context: Context) -> Certificate:
 
 
 def pulled_bound(scenario: Scenario, context: Context) -> Certificate | None:
-    """The best certificate about all trees at once, by forces on the survivors or by a hole
-    among them, where the short search leaves a gap; kept with the scenario like the search.
+    """The best certificate about all trees at once, where the short search leaves a gap: by forces
+    on the survivors, by a hole among them or by counting links; kept with the scenario like the
+    search.
     """
     memo = scenario._memo
-    if "pulled_bound" not in memo:
-        state = quick_state(scenario, context)
-        strongest = None
-        if state.bound_s > 0.0 and not state.is_proved:
-            strongest = hole_certificate(state.problem, state.bound_s)
-            known_s = state.bound_s if strongest is None else strongest.bound_s
-            pulled = pull_certificate(state.problem, known_s, lambda: context.is_over)
-            strongest = strongest if pulled is None else pulled
-        if context.is_over:
-            return strongest
+    if "pulled_bound" in memo:
+        known: Certificate | None = memo["pulled_bound"]
+        return known
+    if context.has_limits and "hasty_pulled_bound" in memo:
+        hasty: Certificate | None = memo["hasty_pulled_bound"]
+        return hasty
+    state = quick_state(scenario, context)
+    strongest, is_whole = _strongest(state, context)
+    if is_whole:
         memo["pulled_bound"] = strongest
-    best: Certificate | None = memo["pulled_bound"]
-    return best
+    elif context.has_limits:
+        memo["hasty_pulled_bound"] = strongest
+    return strongest
+
+
+def _strongest(state: State, context: Context) -> tuple[Certificate | None, bool]:
+    """The best certificate about all trees, and whether there was time for every kind."""
+    if state.bound_s == 0.0 or state.is_proved:
+        return None, not context.is_over
+    known_s = state.bound_s
+    strongest = hole_certificate(state.problem, known_s)
+    known_s = known_s if strongest is None else strongest.bound_s
+    pulled = pull_certificate(state.problem, known_s, lambda: context.is_over)
+    if pulled is not None:
+        strongest, known_s = pulled, pulled.bound_s
+    if context.budget.seconds is not None and context.budget.left_s < _HASTY_S:
+        return strongest, False
+    counted = cover_certificate(state.problem, known_s, state.tree.time_s, lambda: context.is_over)
+    return strongest if counted is None else counted, not context.is_over
 
 
 def _connecting(

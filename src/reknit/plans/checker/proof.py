@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from reknit.base.errors import InvalidProof
 from reknit.plans.certificate import Certificate
+from reknit.plans.checker.bundles import Bundles
 from reknit.plans.checker.cases import Walk, check_cuts
 from reknit.plans.checker.duality import Clashes
 from reknit.plans.checker.holes import check_hole
@@ -83,6 +84,8 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
         trial_s = _number("trial_s", certificate.trial_s)
         check_hole(Survivors.of(scenario), certificate.hole, trial_s)
         proofs.append(Proved(trial_s, "a hole that no chain of survivors surrounds"))
+    if certificate.bundles != ():
+        proofs.append(_prove_bundles(certificate, scenario, claim_s))
     return max(proofs, key=lambda proved: proved.bound_s)
 
 
@@ -120,6 +123,20 @@ def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -
     vectors = sum(len(clashes.links[number]) for number in walk.clashes)
     kind = "a cut of the candidate links" if len(cases) == 1 else "cases of links used or not"
     return Proved(bound_s, kind, len(cases), len(walk.clashes), vectors, clashes.exact)
+
+
+def _prove_bundles(certificate: Certificate, scenario: Scenario, claim_s: float) -> Proved:
+    trial_s = _number("trial_s", certificate.trial_s)
+    swarm = Survivors.of(scenario)
+    clashes = Clashes(swarm, certificate.clashes)
+    bundles = Bundles(swarm, certificate.bundles, clashes)
+    bound_s = trial_s
+    for number in sorted(bundles.clashes):
+        bound_s = min(bound_s, clashes.time_s(number, min(claim_s, trial_s)))
+    bundles.check(trial_s)
+    vectors = sum(len(clashes.links[number]) for number in bundles.clashes)
+    kind = "bundles of links that leave no room for a tree"
+    return Proved(bound_s, kind, 0, len(bundles.clashes), vectors, clashes.exact)
 
 
 def _parting_s(certificate: Certificate, scenario: Scenario) -> float:
