@@ -1,9 +1,10 @@
 """How near to its bound the certified planner comes, how long it takes, and how it gets there.
 
-Run: python -m benchmarks.bench_certified [usual] [hard] [curves] [deadlines] [scale]
+Run: python -m benchmarks.bench_certified [usual] [hard] [demands] [curves] [deadlines] [scale]
          [--cases 20] [--first-seed 0] [--families N=1000] [--picture anytime.png]
 
 usual       the paper's kind of swarms, which are solved to proof
+demands     2- and 3-connected results and separations (benchmarks/demanding.py)
 hard        sparse, heavily damaged and regular swarms (benchmarks/families.py), with the goals
 curves      plan and bound over the computing time on the hard families, as a table and a picture
 deadlines   by how much calls with a budget overrun it: median, p99, worst
@@ -24,6 +25,7 @@ from itertools import pairwise
 import numpy as np
 
 import reknit
+from benchmarks.demanding import DEMANDING
 from benchmarks.families import HARD, RANGE_M, SPEED_MPS, USUAL, Family
 from reknit.plans.status import Status
 
@@ -154,7 +156,7 @@ def _half_lost(uavs: int, seed: int) -> reknit.Scenario:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print what is asked for."""
-    parts = ("usual", "hard", "curves", "deadlines", "scale")
+    parts = ("usual", "hard", "demands", "curves", "deadlines", "scale")
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -174,6 +176,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         report(usual, chosen.cases, chosen.first_seed)
     if "hard" in asked:
         report(hard, chosen.cases, chosen.first_seed)
+    if "demands" in asked:
+        demanding = [family for family in DEMANDING if chosen.families in family.name]
+        report(demanding, chosen.cases, chosen.first_seed)
     if "curves" in asked:
         curves(hard, chosen.cases, chosen.first_seed, chosen.picture)
     if "deadlines" in asked:

@@ -92,6 +92,8 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
         other = fallback_targets(scenario, lambda: context.is_over)
         if other is not None:
             starts.append(other)
+        if scenario.connectivity > 1:
+            starts.append(problem.start)
         bound_s = max(state.bound_s, lower_bound(scenario, context).bound_s)
         repair = DemandRepair(scenario, problem, context.rng, lambda: context.is_over, bound_s)
         targets = repair.best(starts, max(effort, 1) // 4)

@@ -127,7 +127,10 @@ class _NearestForeign:
 def _forest(positions: FloatArray, pairs: IntArray) -> IntArray:
     """Minimum spanning forest of the given pairs, sorted."""
     nodes = len(positions)
-    key = np.unique(pairs.min(axis=1) * nodes + pairs.max(axis=1))
+    key = np.sort(
+        np.minimum(pairs[:, 0], pairs[:, 1]) * nodes + np.maximum(pairs[:, 0], pairs[:, 1])
+    )
+    key = key[np.diff(key, prepend=-1) > 0]
     pairs = np.stack([key // nodes, key % nodes], axis=1)
     return lightest_tree(pairs, lengths(positions, pairs), nodes)
 

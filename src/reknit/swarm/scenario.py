@@ -149,7 +149,8 @@ class Scenario(Demands, Displayed):
     @property
     def survivor_labels(self) -> list[int | str]:
         """What the survivors are called, in the order of a plan's targets."""
-        return [self.label(row) for row in self.survivors.tolist()]
+        rows: list[int | str] = self.survivors.tolist()
+        return rows if self.names is None else [self.names[int(row)] for row in rows]
 
     @cached_property
     def links(self) -> IntArray:

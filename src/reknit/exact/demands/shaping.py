@@ -36,6 +36,11 @@ _FEW_ROUNDS = 4
 """Choosing 2-connected links takes long in large swarms."""
 
 _PARTS = (0.4, 0.6, 0.75, 0.85, 0.92, 0.97)
+_SHAKEN = 20
+_SHAKES = (0.15, 0.3, 0.6)
+"""How many survivors are moved by chance at most, and how far, in parts of the range."""
+
+_DECIDES = 0.999
 _NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
 
@@ -68,6 +73,8 @@ class DemandRepair:
         is_small = self.problem.count <= _LARGE
         if self.scenario.connectivity > 1 and is_small and not self._is_best(time_s):
             time_s, targets = self._swap(time_s, targets, effort)
+            if self.scenario.min_separation_m == 0.0:
+                time_s, targets = self._shake(time_s, targets, effort)
         return self._calm(time_s, targets)
 
     def narrowed(
@@ -153,6 +160,32 @@ class DemandRepair:
                     break
             else:
                 return time_s, targets
+        return time_s, targets
+
+    def _shake(self, time_s: float, targets: FloatArray, effort: int) -> tuple[float, FloatArray]:
+        """Move survivors about one that decides the time by chance, and see what links follow."""
+        start, speeds = self.problem.start, self.problem.speeds
+        most = min(self.problem.count, _SHAKEN)
+        for _ in range(effort // (4 + self.problem.count // 4)):
+            if self.is_over() or self._is_best(time_s):
+                break
+            flown_m = np.sqrt(((targets - start) ** 2).sum(axis=1))
+            deciding = np.flatnonzero((flown_m >= _DECIDES * time_s * speeds) & (speeds > 0.0))
+            centre = targets[self.rng.choice(deciding)]
+            number = int(self.rng.integers(min(3, most), most + 1))
+            away = ((targets - centre) ** 2).sum(axis=1)
+            rows = np.argsort(away, kind="stable")[:number]
+            rows = rows[speeds[rows] > 0.0]
+            positions = targets.copy()
+            if self.rng.random() < 0.5:
+                size_m = self.rng.choice(_SHAKES) * self.problem.range_m
+                positions[rows] += size_m * self.rng.standard_normal((len(rows), start.shape[1]))
+            else:
+                part = self.rng.random()
+                positions[rows] = start[rows] + part * (targets[rows] - start[rows])
+            better = self._improve(positions, _NO_PAIRS)
+            if better is not None and better[0] < time_s * (1.0 - 1e-6):
+                time_s, targets = better
         return time_s, targets
 
     def _links(self, positions: FloatArray, banned: IntArray) -> IntArray:

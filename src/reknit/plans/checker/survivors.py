@@ -100,7 +100,9 @@ class Survivors:
 
 def survivor_rows(scenario: Scenario) -> IntArray:
     """Ids of the UAVs that are not destroyed, ascending."""
-    return np.setdiff1d(np.arange(len(scenario.positions)), np.asarray(scenario.destroyed))
+    present = np.ones(len(scenario.positions), dtype=bool)
+    present[np.asarray(scenario.destroyed, dtype=np.int64)] = False
+    return np.flatnonzero(present)
 
 
 def whole_numbers(name: str, value: object, columns: int) -> IntArray:
