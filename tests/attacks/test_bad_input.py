@@ -85,6 +85,52 @@ def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *w
     return captured.err
 
 
+STUDY = 'name = "a"\nrepetitions = 1\n[[planner]]\nname = "hero"\n[[case]]\nuavs = 20\n'
+WITHOUT_OUT: dict[str, tuple[tuple[str, ...], str]] = {
+    "a word for a number": (("recover", "--budget", "x"), "--budget is 'x'; allowed: a number"),
+    "a fraction of a UAV": (("recover", "--uavs", "2.5"), "--uavs is '2.5'; allowed: a whole"),
+    "a limit of the help": (("bench", "--repeats", "0"), "--repeats is '0'; allowed: at least 1"),
+    "a planner twice": (("compare", "--planners", "hero,hero"), "each name once"),
+    "compare: negative budget": (("compare", "--budget", "-1"), "budget_s is -1.0"),
+    "training: negative seed": (("pretrain", "--seed", "-1"), "seed is -1; allowed"),
+    "training: a folder without a name": (("pretrain", "--out", ""), "--out is ''; allowed"),
+    "study: a folder without a name": (("study", "run", "s.toml", "--out", ""), "--out is ''"),
+    "report: a folder without a name": (("study", "report", "s.toml", "--to", ""), "--to is ''"),
+    "an address for joblib": (("study", "run", "s.toml", "--address", "x"), "--engine ray"),
+    "a study that loses all": (("study", "run", "all-lost.toml"), "line 7: destroyed is 20;"),
+    "a port beyond all": (("serve", "--port", "99999"), "port is 99999"),
+    "a port in words": (("serve", "--port", "x"), "--port is 'x'; allowed: a whole number"),
+    "operate: a mission too fast": (
+        ("operate", "--uavs", "20", "--mission", "velocity=1e300,0"),
+        "mission.velocity_mps",
+    ),
+    "operate: no such policy": (("operate", "--policy", "believe:nope"), "planner is 'nope'"),
+    "operate: no such end": (("operate", "--uavs", "20", "--until", "never"), "until is 'never'"),
+    "operate: more than all lost": (("operate", "--uavs", "20", "--loss", "1.5"), "loss is 1.5"),
+    "no such command": (("recovr",), "recovr"),
+}
+
+
+@pytest.mark.parametrize(("words", "told"), WITHOUT_OUT.values(), ids=WITHOUT_OUT)
+def test_every_command_answers_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    told: str,
+) -> None:
+    """Wrong options of all commands: one line, exit code 2, in the words of reknit."""
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(STUDY)
+    Path("all-lost.toml").write_text(STUDY + "destroyed = [5, 20]\n")
+    error = fail(monkeypatch, capsys, *words)
+    assert told in error
+    assert error.startswith("reknit: ")
+    assert error.count("\n") == 1
+    assert "Input should" not in error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all-lost.toml", "s.toml"]
+
+
 @pytest.mark.parametrize(("words", "told"), CASES.values(), ids=CASES)
 def test_one_line_and_exit_code_two(
     monkeypatch: pytest.MonkeyPatch,

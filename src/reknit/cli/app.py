@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -121,10 +122,27 @@ def _usage(error: Any, words: Sequence[str]) -> str:
     names = getattr(getattr(error, "param", None), "opts", ())
     for name, value in pairwise(words):
         if name in names:
-            text = f"{name} is {value!r}; {' '.join(str(error.message).split()).rstrip('.')}"
+            text = f"{name} is {value!r}; {_in_own_words(str(error.message))}"
     context = getattr(error, "ctx", None)
     command = "reknit" if context is None else context.command_path
     return f"{text}; see: {command} --help"
+
+
+_WORDS = (
+    (r"Input should be a valid integer.*", "allowed: a whole number"),
+    (r"Input should be a valid number.*", "allowed: a number"),
+    (r"Input should be a valid boolean.*", "allowed: true or false"),
+    (r"Input should be greater than or equal to (\S+)", r"allowed: at least \1"),
+    (r"Input should be less than or equal to (\S+)", r"allowed: at most \1"),
+)
+
+
+def _in_own_words(message: str) -> str:
+    """What typer says of a value that it cannot read."""
+    text = " ".join(message.split()).rstrip(".")
+    for pattern, words in _WORDS:
+        text = re.sub(pattern, words, text)
+    return text
 
 
 def _tell(problem: object, code: int) -> int:

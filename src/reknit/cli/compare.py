@@ -41,11 +41,13 @@ def compare(
     as_json: Json = False,
 ) -> int:
     """Run every planner on the same scenario: one table, one picture."""
+    from reknit.base.budget import Budget as Limit
     from reknit.cli import console
     from reknit.cli.outputs import run_summary, save_comparison, scenario_summary
     from reknit.cli.recover import exit_code
     from reknit.exact.proof.bounds import lower_bound
 
+    Limit(budget)  # a wrong one is the caller's fault, not that of every planner
     names, missing = _chosen(planners)
     folder = output_path(out)
     case = options.scenario()
@@ -86,6 +88,8 @@ def _chosen(planners: str | None) -> tuple[list[str], dict[str, list[str]]]:
         names = [name.strip() for name in planners.split(",")]
         if not all(names):
             raise InvalidParameter("--planners", planners, "names with commas between")
+        if len(set(names)) < len(names):
+            raise InvalidParameter("--planners", planners, "each name once")
         for name in names:
             # One asked for by name that is not installed gets a row that says what it needs.
             with suppress(MissingExtra):

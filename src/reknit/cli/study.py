@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reknit.base.errors import InvalidParameter
 from reknit.base.words import counted
-from reknit.cli.values import print_files, print_json
+from reknit.cli.values import folder, print_files, print_json
 
 if TYPE_CHECKING:
     from reknit.study.run.runner import Summary
@@ -25,7 +26,9 @@ Name = Annotated[
     str, typer.Argument(metavar="STUDY", help="A built-in study, a .toml file, or 'all'.")
 ]
 Profile = Annotated[str, typer.Option(help="quick (fewer runs) or paper (all of them).")]
-Results = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
+Results = Annotated[
+    Path, typer.Option("--out", metavar="DIR", parser=folder, help="Folder for the results.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -64,6 +67,8 @@ def run(
             files = knowledge.run_study(name, out, knowledge.CASES[profile], progress)
         print_files(files) if not as_json else print_json({"study": name}, files)
         return
+    if address is not None and engine != "ray":
+        raise InvalidParameter("--address", address, "only with --engine ray")
     studies = _studies(name, planner, profile)
     done: dict[str, Summary] = {}
     refused: dict[str, str] = {}
@@ -111,7 +116,13 @@ def report(
     profile: Profile = "quick",
     out: Results = Path("results"),
     to: Annotated[
-        Path | None, typer.Option(help="Folder for the report.", show_default="beside the results")
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            parser=folder,
+            help="Folder for the report.",
+            show_default="beside the results",
+        ),
     ] = None,
     planner: Annotated[
         str | None,
@@ -207,7 +218,10 @@ def submit_plan(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of best plans.", show_default="REKNIT_LIBRARY, or your data folder"
+            metavar="DIR",
+            parser=folder,
+            help="Folder of best plans.",
+            show_default="REKNIT_LIBRARY, or your data folder",
         ),
     ] = None,
     as_json: Json = False,

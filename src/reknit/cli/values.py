@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from reknit.base.errors import InvalidParameter
 
 
@@ -55,6 +57,13 @@ def plain_value(text: str) -> Any:
         return json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         return text
+
+
+def folder(text: str | Path) -> Path:
+    """The folder that an option names; the empty text, which would be the current one, is none."""
+    if not str(text).strip():
+        raise typer.BadParameter("allowed: the name of a folder")
+    return Path(text)
 
 
 def output_path(out: str | None) -> Path | None:

@@ -9,7 +9,7 @@ import typer
 
 from reknit.cli.codes import DONE
 from reknit.cli.options import Json
-from reknit.cli.values import print_json
+from reknit.cli.values import folder, print_json
 
 
 def pretrain(
@@ -24,7 +24,9 @@ def pretrain(
         typer.Option(help="N, with --preset paper: one model per size.", show_default="200"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder of checkpoint and weights.")] = Path("training"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", parser=folder, help="Folder of checkpoint and weights.")
+    ] = Path("training"),
 ) -> int:
     """Train a planner's weights; stopped at any moment, the same call goes on from there.
 

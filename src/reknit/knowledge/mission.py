@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ class Mission:
             )
         if self.velocity_mps is not None:
             velocity = _vector("mission.velocity_mps", self.velocity_mps, self.swarm.dim)
-            if np.linalg.norm(velocity) > slowest:
+            if math.hypot(*velocity) > slowest:
                 allowed = f"at most the slowest UAV's {slowest:g} m/s"
                 raise InvalidParameter("mission.velocity_mps", self.velocity_mps, allowed)
         for number, point in enumerate(self.waypoints):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reknit.base.errors import InvalidParameter, MissingExtra, UnknownName
 from reknit.base.progress import Progress, silent
+from reknit.recovery.planning import check_seed
 
 TRAINABLE = ("ml-dagl", "cr-mgc")
 PRESETS = ("default", "paper")
@@ -35,6 +36,7 @@ def train(
         raise UnknownName("planner", planner, TRAINABLE)
     if preset not in PRESETS:
         raise UnknownName("preset", preset, PRESETS)
+    check_seed(seed)
     if dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")
     if planner == "cr-mgc" and (steps is not None or preset != "default" or dim != 2):

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
-from reknit.base.errors import InvalidScenario, UnknownName
+from reknit.base.errors import InvalidParameter, InvalidScenario, UnknownName
 from reknit.base.types import JsonDict
 from reknit.recovery.repeated import Strike
 from reknit.study.library.instances import instances
@@ -179,6 +179,13 @@ class CaseSpec(SpecPart):
             "dim": scenario.dim,
             **changed,
         }
+
+    def check_losses(self) -> None:
+        """Raise if the grid has a swarm that loses all its UAVs."""
+        for uavs, destroyed in product(self.uavs, self.destroyed):
+            if destroyed >= uavs and not (self.families or self.scenarios):
+                allowed = f"fewer than the {uavs} UAVs of a swarm"
+                raise InvalidParameter("destroyed", destroyed, allowed)
 
     def check_demands(self) -> None:
         """Raise if a demand is none, or has a value that no scenario can have."""

@@ -180,8 +180,10 @@ class Study(SpecPart):
             if value not in known:
                 return UnknownName(field, value, known), where
         for number, case in enumerate(self.case):
-            key = "demands"
+            key = "destroyed"
             try:
+                case.check_losses()
+                key = "demands"
                 case.check_demands()
                 key = "scenarios"
                 list(case.kinds(self._folder))
