@@ -26,6 +26,7 @@ HEAD = """# Partial knowledge, measured
 
 Made by `python docs/make_knowledge.py` from stored runs. The cases have seeds from 990,000 on; the
 policy was tuned on seeds 0 to 29. What the words mean is said in [Partial knowledge](knowledge.md).
+Rows of fewer than 20 cases show that something runs and carry no claim.
 """
 
 
