@@ -45,6 +45,23 @@ def vector(values: FloatArray) -> list[Fraction]:
     return [Fraction(float(x)) for x in values]
 
 
+def _hull_order(points: FloatArray) -> list[int]:
+    """Corners of the convex hull in turn, by wrapping a line around it."""
+    first = int(np.lexsort((points[:, 1], points[:, 0]))[0])
+    order, at = [first], first
+    while True:
+        ahead = (at + 1) % len(points)
+        for k in range(len(points)):
+            a, b = points[ahead] - points[at], points[k] - points[at]
+            turn = a[0] * b[1] - a[1] * b[0]
+            if turn < 0 or (turn == 0 and (b @ b) > (a @ a)):
+                ahead = k
+        if ahead == first or len(order) > len(points):
+            return order
+        order.append(ahead)
+        at = ahead
+
+
 class Judge:
     """Truth about one scenario."""
 
@@ -64,6 +81,7 @@ class Judge:
             self._apart_s(certificate),
             self._pulls_s(certificate),
             self._hole_s(certificate),
+            self._crowd_s(certificate),
             self._bundles_s(certificate),
         ]
         try:
@@ -159,6 +177,34 @@ class Judge:
                 weight[link] += bundle.weight
         is_proof = weight and price < min(weight.values()) * (n - 1)
         return bound_s if is_proof else Fraction(0)
+
+    def _crowd_s(self, certificate: reknit.Certificate) -> Fraction:
+        """Oler's inequality, with the trial flight halved again and again."""
+        if certificate.crowd is None or self.scenario.dim != 2:
+            return Fraction(0)
+        rows = np.asarray(certificate.crowd)
+        points = self.scenario.survivor_positions[rows]
+        speed, s = self.scenario.survivor_speeds_mps[rows].max(), self.scenario.min_separation_m
+        if len(set(rows.tolist())) < len(rows) or not (speed > 0 and s > 0):
+            return Fraction(0)
+        angle = np.linspace(0, 2 * math.pi, 720, endpoint=False)
+        along = points @ np.stack([np.cos(angle), np.sin(angle)])  # support of the hull
+        width = along.max(axis=0)
+        perimeter = float(width.sum()) * (2 * math.pi / 720)  # Cauchy: no more than a hair less
+        x, y = points.T
+        order = _hull_order(points)
+        x, y = x[order], y[order]
+        area = abs(float((x * np.roll(y, -1) - y * np.roll(x, -1)).sum())) / 2
+
+        def room(r: float) -> float:
+            grown = area + perimeter * r + math.pi * r * r
+            return 2 * grown / (math.sqrt(3) * s * s) + (perimeter + 2 * math.pi * r) / (2 * s) + 1
+
+        low, high = 0.0, len(rows) * float(s)
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (middle, high) if room(middle) < len(rows) else (low, middle)
+        return Fraction(high / float(speed) * (1 + 1e-3))
 
     def _cases_s(self, certificate: reknit.Certificate) -> Fraction:
         """The tree of cases."""

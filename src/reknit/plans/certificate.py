@@ -85,6 +85,9 @@ class Certificate:
     pulls
         (n, dim) forces z_i on the survivors that prove, for every tree at once, ``t >= (sum_i z_i
         . p_i - d G(z)) / sum_i v_i |z_i|`` (docs/bounds.md). None otherwise.
+    crowd
+        (k,) survivors (rows, ascending) that have too little room for the demanded separation
+        before the time that Oler's inequality gives (docs/bounds.md). None otherwise.
     hole
         (2,) a point that no chain of all survivors can surround before `trial_s`, nor any of them
         or their links cross (docs/bounds.md). None otherwise.
@@ -105,6 +108,7 @@ class Certificate:
     apart: tuple[int, int] | None = None
     pulls: FloatArray | None = None
     hole: FloatArray | None = None
+    crowd: IntArray | None = None
     bundles: tuple[Bundle, ...] = ()
 
     @staticmethod

@@ -52,6 +52,7 @@ class CertificateFile(BaseModel):
     apart: tuple[_Row, _Row] | None
     pulls: list[list[float]] | None = None
     hole: list[float] | None = None
+    crowd: list[_Row] | None = None
     bundles: list[_BundleFile] = []
 
 
@@ -177,6 +178,7 @@ def certificate_file(certificate: Certificate) -> CertificateFile:
         apart=certificate.apart,
         pulls=None if certificate.pulls is None else certificate.pulls.tolist(),
         hole=None if certificate.hole is None else certificate.hole.tolist(),
+        crowd=None if certificate.crowd is None else certificate.crowd.tolist(),
         bundles=[
             _BundleFile(
                 weight=bundle.weight, nodes=bundle.nodes.tolist(), links=_pairs(bundle.links)
@@ -208,6 +210,7 @@ def certificate_of(model: CertificateFile) -> Certificate:
         apart=model.apart,
         pulls=None if model.pulls is None else np.asarray(model.pulls, dtype=np.float64),
         hole=None if model.hole is None else np.asarray(model.hole, dtype=np.float64),
+        crowd=None if model.crowd is None else np.asarray(model.crowd, dtype=np.int64),
         bundles=tuple(
             Bundle(
                 bundle.weight,

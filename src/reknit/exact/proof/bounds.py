@@ -23,6 +23,7 @@ from reknit.exact.proof.certificates import (
     parting_certificate,
 )
 from reknit.exact.proof.covers import cover_certificate
+from reknit.exact.proof.crowds import crowd_certificate
 from reknit.exact.proof.holes import hole_certificate
 from reknit.exact.proof.pulls import pull_certificate
 from reknit.exact.search.state import State
@@ -96,6 +97,11 @@ def _lower_bound(scenario: Scenario, context: Context) -> Certificate:
         )
     if scenario.min_separation_m > 0.0:
         certificates.append(_parting(scenario))
+        crowd = crowd_certificate(
+            Problem.of(scenario), scenario.min_separation_m, lambda: context.is_over
+        )
+        if crowd is not None:
+            certificates.append(crowd)
     return max(certificates, key=lambda certificate: certificate.bound_s)
 
 

@@ -13,6 +13,7 @@ from reknit.base.errors import InvalidProof
 from reknit.plans.certificate import Certificate
 from reknit.plans.checker.bundles import Bundles
 from reknit.plans.checker.cases import Walk, check_cuts
+from reknit.plans.checker.crowds import crowd_time_s
 from reknit.plans.checker.duality import Clashes
 from reknit.plans.checker.holes import check_hole
 from reknit.plans.checker.pulls import pull_time_s
@@ -84,6 +85,9 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
         trial_s = _number("trial_s", certificate.trial_s)
         check_hole(Survivors.of(scenario), certificate.hole, trial_s)
         proofs.append(Proved(trial_s, "a hole that no chain of survivors surrounds"))
+    if certificate.crowd is not None:
+        crowd_s = crowd_time_s(Survivors.of(scenario), certificate.crowd, scenario.min_separation_m)
+        proofs.append(Proved(crowd_s, "a crowd without room for the separation"))
     if certificate.bundles != ():
         proofs.append(_prove_bundles(certificate, scenario, claim_s))
     return max(proofs, key=lambda proved: proved.bound_s)
