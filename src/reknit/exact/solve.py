@@ -33,6 +33,14 @@ _FIRST_SHARE = 100.0
 """Work on better trees in the first round, and then on a better bound; each round doubles it."""
 
 
+_LAST_SHARES = 4.0
+"""When fewer shares than this are left, they all go into one last round: half a proof is worth
+nothing, so the bound is given one long try rather than several short ones."""
+
+_FOR_TREES = 0.4
+"""Of the last round, for better trees; the rest is for the bound."""
+
+
 def solve(
     problem: Problem,
     *,
@@ -79,12 +87,16 @@ def solve(
     share = _FIRST_SHARE
     while not (work.is_done or state.is_proved or state.is_impossible):
         context.progress(_part_done(work, context), _closing_in(state))
+        left = work.limit - work.done
+        for_trees, for_bound = share, share
+        if left < _LAST_SHARES * share:
+            for_trees, for_bound = _FOR_TREES * left, left
         if state.has_tree:
-            part = work.part(share)
+            part = work.part(for_trees)
             state = improver.improve(state, part)
             work.add(part.done)
             context.progress(_part_done(work, context), _closing_in(state))
-        state = _narrow(state, work, share)
+        state = _narrow(state, work, for_bound)
         share *= 2
     return state
 

@@ -24,7 +24,7 @@ MOST_ROWS = 40_000
 """A longer proof is worth less than the trouble of carrying and checking it."""
 
 _REGION = 48
-_BISECTIONS = 8
+_BISECTIONS = 4
 _SHORT = 200
 _MOST_TWOS = 1_000_000
 """A region is halved while more links than this meet at its UAVs, counted by twos: to look at
@@ -32,14 +32,19 @@ them all would take longer than a caller waits who cancels."""
 
 _CLOSE = 1.002
 
+_NEAR = 1.15
+"""Where the best time is farther above the bound than this, it is not likely to be proved."""
+
 
 def narrow(state: State, work: Work) -> State:
     """Better trees and a better bound, within some work.
 
-    Most swarms are settled at once. Where half of the work does not do it, trial times halfway
+    Most swarms are settled at once. Where part of the work does not do it, trial times halfway
     between the bound and the best time bring larger steps from above and below.
     """
-    state = _descend(state, work.part(0.5 * work.limit), work)
+    is_near = state.tree.time_s <= _NEAR * state.bound_s
+    first = 0.5 if is_near or work.limit <= _SHORT else 0.2
+    state = _descend(state, work.part(first * work.limit), work)
     return _bisect(state, work)
 
 
@@ -75,7 +80,7 @@ def _bisect(state: State, work: Work) -> State:
     low_s, high_s = state.bound_s, state.tree.time_s
     if not np.isfinite(high_s):
         return state
-    limit = (work.limit - work.done) / (_BISECTIONS if work.limit > _SHORT else _BISECTIONS // 2)
+    limit = (work.limit - work.done) / _BISECTIONS
     while not (high_s <= low_s * _CLOSE or state.is_proved or work.is_done):
         trial_s = 0.5 * (low_s + high_s)
         part = work.part(limit)
