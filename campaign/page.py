@@ -46,12 +46,14 @@ def _length(log: Log) -> str:
     hours = sum(record.took_s for record in log.records) / 3600.0
     computing = sum(record.computing_s for record in log.records) / 3600.0
     text = (
-        f"Run so far: **{hours:.1f} hours** in total, the sum over all seeds, of which "
+        f"Run so far: **{hours:.1f} hours** in total, the sum over all seeds, of which at least "
         f"{computing:.1f} were computing; the rest was other processes' share of the machine."
     )
-    if hours < _AIM_HOURS:
-        text += f" It is meant to run for {_AIM_HOURS:.0f} hours and until all wanted cases are"
-        text += " reached; it is not there yet."
+    short = [name for name, part in PARTS.items() if log.cases(name) < part.wanted]
+    if hours < _AIM_HOURS or short:
+        text += f" It is meant to run for {_AIM_HOURS:.0f} hours, and until every part has the"
+        text += " cases that are wanted of it. **It is not there yet**"
+        text += f": {', '.join(short)}." if short else "."
     if log.stale:
         lost = sum(record.took_s for record in log.stale) / 3600.0
         text += (

@@ -122,6 +122,7 @@ def draw_before(figure: Figure, cell: Any, scenario: Scenario) -> None:
         legend = axes.legend(loc="upper left", fontsize=7)
     for handle in legend.legend_handles:
         handle.set_sizes([25.0])
+        handle.set_alpha(1.0)
 
 
 def draw_after(figure: Figure, cell: Any, scenario: Scenario, flight: Flight, title: str) -> None:
@@ -237,4 +238,5 @@ def _note(axes: Any, text: str, x: float, y: float, right: float, raised: int = 
         ha="right" if on_left else "left",
         va="center",
         fontsize=8,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.0},
     )
