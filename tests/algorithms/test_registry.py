@@ -28,6 +28,7 @@ SHARED = {
     "registry",
     "parameters",
     "objective",
+    "tree_starts",
     "trimming",
     "heading",
     "common",

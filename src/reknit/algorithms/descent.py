@@ -14,6 +14,7 @@ import numpy as np
 from reknit.algorithms.objective import TINY_M, add_excess, largest, needed_move_m
 from reknit.algorithms.parameters import Iterations, Penalty, Range, check_fields
 from reknit.algorithms.protocols import Proposal
+from reknit.algorithms.tree_starts import Adam, descend_trees, drawn_trees
 from reknit.algorithms.trimming import trim
 from reknit.base.context import Context
 from reknit.base.progress import Report
@@ -24,11 +25,6 @@ from reknit.network.emst import emst
 from reknit.network.links import lengths
 from reknit.plans.status import Status
 from reknit.swarm.scenario import Scenario
-
-_BETAS = (0.8, 0.99)
-_EPS = 1e-8
-_FINAL_SHARE = 0.3
-"""The step falls linearly to this share of the first one."""
 
 _KEPT = 4
 """Connected targets that are trimmed in the end; the shortest plan need not trim to the best."""
@@ -65,6 +61,13 @@ class Descent:
     margin
         Links are aimed this share shorter than they may be, so that what is pulled just
         inside its range is connected.
+    trees
+        Spanning trees to begin with: the EMST and others drawn near it. All are pulled together
+        for half the steps; if one of the others comes off better, descent starts from where it
+        led, as well as from x = p.
+    noise
+        Scale of the Gumbel noise on the lengths by which trees are drawn, as a share of how far
+        UAVs must move at least.
     tree_every
         The EMST is found anew every so many steps and kept in between, where it need not be
         minimal any more but still spans: edges that are short enough still prove a connection.
@@ -79,6 +82,8 @@ class Descent:
     penalty: Penalty = 2.0
     power: Annotated[float, Range(least=1.0, most=1000.0)] = 20.0
     margin: Annotated[float, Range(least=0.0, below=1.0)] = 0.003
+    trees: Annotated[int, Range(least=1, most=10_000)] = 32
+    noise: Annotated[float, Range(above=0.0, most=10.0)] = 0.2
     tree_every: Annotated[int, Range(least=1, most=1_000_000)] = 5
     contraction: bool = True
     trimming: bool = True
@@ -89,9 +94,20 @@ class Descent:
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """Targets for one scenario; the best so far when the budget ends or the caller cancels."""
         fixed = np.isin(scenario.survivors, scenario.anchors)
-        track = _Track()
-        stop = self._descend(scenario, fixed, track, context)
-        candidates = [(targets, time_s, "no") for time_s, targets in track.connected]
+        draws = self.trees > 1 and context.warm_start is None
+        tracks = [_Track(until=0.5 if draws else 1.0)]
+        stop = self._descend(scenario, fixed, context.warm_start, tracks[0], context)
+        other = self._other_tree(scenario, fixed, context) if draws else None
+        if draws and context.is_over:  # no time for the trees, or not for all of their steps
+            stop = "deadline"
+        elif other is not None:
+            best_s = min((time_s for time_s, _ in tracks[0].connected), default=np.inf)
+            tracks.append(_Track(since=0.5, known_s=best_s))
+            stop = self._descend(scenario, fixed, other, tracks[1], context)
+        steps = sum(track.steps for track in tracks)
+        nearest = min(tracks, key=lambda track: track.missing_m).nearest
+        connected = [pair for track in tracks for pair in track.connected]
+        candidates = [(targets, time_s, "no") for time_s, targets in connected]
         if self.trimming:
             candidates = [
                 candidate if context.is_over else (*trim(scenario, *candidate[:2]), candidate[2])
@@ -99,71 +115,103 @@ class Descent:
             ]
         if self.contraction and not fixed.any():
             # Before the first step the nearest targets are the original positions themselves.
-            is_other = track.steps > 0 or context.warm_start is not None
+            is_other = steps > 0 or context.warm_start is not None
             missing = not candidates and is_other
-            candidates += _contracted(scenario, track.nearest if missing else None)
-        details: JsonDict = {"iterations": track.steps, "stopped_by": stop}
+            candidates += _contracted(scenario, nearest if missing else None)
+        details: JsonDict = {"iterations": steps, "starts": len(tracks), "stopped_by": stop}
         status = Status.DEADLINE if stop == "deadline" else None
         if not candidates:
-            return Proposal(track.nearest, status, details={**details, "contracted": "no"})
+            return Proposal(nearest, status, details={**details, "contracted": "no"})
         targets, _, contracted = min(candidates, key=lambda candidate: candidate[1])
         return Proposal(targets, status, details={**details, "contracted": contracted})
 
     def loss(
-        self, scenario: Scenario, targets: FloatArray, tree: IntArray
-    ) -> tuple[float, FloatArray]:
-        """L(x) in metres, and its gradient.
+        self, scenario: Scenario, targets: FloatArray, trees: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """L(x) in metres, and its gradient, of B sets of targets at once.
 
         Parameters
         ----------
         scenario
             Whose survivors move.
         targets
-            x, (N_R, dim) metres.
-        tree
-            (N_R - 1, 2) edges of the EMST of x.
+            x, (B, N_R, dim) metres.
+        trees
+            (B, N_R - 1, 2) edges of the EMST, or another spanning tree, of each.
 
         Returns
         -------
-        tuple of float and array
-            The loss, and its (N_R, dim) gradient in x.
+        tuple of array
+            (B,) losses, and their (B, N_R, dim) gradients in x.
         """
         speeds_mps = scenario.max_speed_mps[scenario.survivors]
         delay = speeds_mps.max() / speeds_mps
         way = targets - scenario.survivor_positions
-        moved_m = np.sqrt((way * way).sum(axis=1))
-        norm_m, pull = largest((moved_m * delay)[None], self.power)
-        gradient = way * (pull[0] * delay / np.maximum(moved_m, TINY_M))[:, None]
+        moved_m = np.sqrt((way * way).sum(axis=2))
+        norm_m, pull = largest(moved_m * delay, self.power)
+        gradient = way * (pull * delay / np.maximum(moved_m, TINY_M))[:, :, None]
         aimed_m = scenario.planning_range_m * (1.0 - self.margin)
-        lengths_m = lengths(targets, tree)
         least = float(delay.max()) * (1.0 if len(scenario.anchors) else 0.5)
-        excess_m = add_excess(gradient, targets, tree, lengths_m, aimed_m, self.penalty * least)
-        return float(norm_m[0]) + excess_m, gradient
+        excess_m = add_excess(gradient, targets, trees, aimed_m, self.penalty * least)
+        return norm_m + excess_m, gradient
+
+    def _other_tree(
+        self, scenario: Scenario, fixed: BoolArray, context: Context
+    ) -> FloatArray | None:
+        """Where the best of the drawn trees leads; None if that is the EMST, or no time is left."""
+        if context.is_over:
+            return None
+        limit_m, positions = scenario.planning_range_m, scenario.survivor_positions
+        needed_m = needed_move_m(scenario)
+        trees = drawn_trees(
+            positions,
+            limit_m,
+            self.noise * needed_m,
+            self.trees,
+            context.rng,
+            lambda: context.is_over,
+        )
+        targets, losses_m = descend_trees(
+            positions,
+            fixed,
+            trees,
+            lambda points, edges: self.loss(scenario, points, edges),
+            self.iterations // 2,
+            self.step * needed_m,
+            lambda: context.is_over,
+        )
+        best = int(losses_m.argmin())
+        return targets[best] if best else None
 
     def _descend(
-        self, scenario: Scenario, fixed: BoolArray, track: _Track, context: Context
+        self,
+        scenario: Scenario,
+        fixed: BoolArray,
+        start: FloatArray | None,
+        track: _Track,
+        context: Context,
     ) -> str:
-        """Take the steps, noting every x in `track`; returns what ended them."""
+        """Take the steps from `start`, or from p, noting every x; returns what ended them."""
         limit_m = scenario.planning_range_m
         x = scenario.survivor_positions.copy()
-        if context.warm_start is not None:
-            x[~fixed] = context.warm_start[~fixed]
-        adam = _Adam(x.shape, self.step * needed_move_m(scenario))
+        if start is not None:
+            x[~fixed] = start[~fixed]
+        adam = Adam(x.shape, self.step * needed_move_m(scenario))
         while True:
             if track.steps % self.tree_every == 0:
-                is_first = track.steps == 0 and context.warm_start is None
+                is_first = track.steps == 0 and start is None
                 tree = Problem.of(scenario).emst if is_first else emst(x)
             missing_m = float(np.maximum(0.0, lengths(x, tree) - limit_m).sum())
             track.see(x, _time_s(scenario, x), missing_m)
             done = track.steps / max(1, self.iterations)
-            context.progress(min(1.0, done), track.report(x))
+            context.progress(track.progress(done), track.report(x))
             if context.is_over:
                 return "deadline"
             if done >= (1 if track.connected else 2) or self.iterations == 0:
                 return "iterations"
-            _, gradient = self.loss(scenario, x, tree)
-            gradient[fixed] = 0.0
-            x = x - adam.step(gradient, 1.0 - min(1.0, done) * (1.0 - _FINAL_SHARE))
+            _, gradient = self.loss(scenario, x[None], tree[None])
+            gradient[0, fixed] = 0.0
+            x = x - adam.step(gradient[0], done)
             track.steps += 1
 
 
@@ -194,44 +242,37 @@ class _Track:
         (planned T_rc, targets) of the fastest few connected ones, fastest first.
     nearest
         The targets that lacked least.
+    missing_m
+        What they lacked: the sum over tree edges of what is longer than a link may be.
+    since, until
+        Which part of all the work this is.
+    known_s
+        The best planned T_rc of an earlier descent.
     """
 
     steps: int = 0
     connected: list[tuple[float, FloatArray]] = field(default_factory=list)
     nearest: FloatArray = field(default_factory=lambda: np.empty((0, 2)))
-    _missing_m: float = np.inf
+    missing_m: float = np.inf
+    since: float = 0.0
+    until: float = 1.0
+    known_s: float = np.inf
 
     def see(self, targets: FloatArray, time_s: float, missing_m: float) -> None:
         """Take note of the targets of one step."""
-        if missing_m < self._missing_m or self.steps == 0:
-            self.nearest, self._missing_m = targets, missing_m
+        if missing_m < self.missing_m or self.steps == 0:
+            self.nearest, self.missing_m = targets, missing_m
         if missing_m == 0.0:
             self.connected.append((time_s, targets))
             self.connected.sort(key=lambda pair: pair[0])
             del self.connected[_KEPT:]
 
+    def progress(self, done: float) -> float:
+        """How much of all the work is done when this share of the track's is."""
+        return self.since + min(1.0, done) * (self.until - self.since)
+
     def report(self, x: FloatArray) -> Report:
         if self.connected:
-            best_s = self.connected[0][0]
+            best_s = min(self.known_s, self.connected[0][0])
             return Report(f"step {self.steps}: best {best_s:.2f} s", x, best_s)
-        return Report(f"step {self.steps}: {self._missing_m:.0f} m too long", x)
-
-
-class _Adam:
-    """Adam's steps for one array (Kingma and Ba, 2015)."""
-
-    def __init__(self, shape: tuple[int, ...], first_step_m: float) -> None:
-        self._mean = np.zeros(shape)
-        self._square = np.zeros(shape)
-        self._steps = 0
-        self._first_step_m = first_step_m
-
-    def step(self, gradient: FloatArray, share: float) -> FloatArray:
-        """How far to move against the gradient, in metres, at this share of the first step."""
-        mean_decay, square_decay = _BETAS
-        self._steps += 1
-        self._mean = mean_decay * self._mean + (1.0 - mean_decay) * gradient
-        self._square = square_decay * self._square + (1.0 - square_decay) * gradient * gradient
-        mean = self._mean / (1.0 - mean_decay**self._steps)
-        spread = np.sqrt(self._square / (1.0 - square_decay**self._steps)) + _EPS
-        return np.asarray(share * self._first_step_m * mean / spread)
+        return Report(f"step {self.steps}: {self.missing_m:.0f} m too long", x)

@@ -11,6 +11,7 @@ import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.problem import Problem
+from reknit.network.links import lengths
 from reknit.swarm.scenario import Scenario
 
 TINY_M = 1e-9
@@ -48,25 +49,18 @@ def largest(values: FloatArray, power: float | None) -> tuple[FloatArray, FloatA
 
 
 def add_excess(
-    gradient: FloatArray,
-    targets: FloatArray,
-    tree: IntArray,
-    lengths_m: FloatArray,
-    limit_m: float,
-    penalty: float,
-) -> float:
-    """``penalty sum_e max(0, |e| - limit)`` over a tree's edges, its gradient added in place.
+    gradient: FloatArray, targets: FloatArray, trees: IntArray, limit_m: float, penalty: float
+) -> FloatArray:
+    """``penalty sum_e max(0, |e| - limit)`` over the edges of trees, its gradient added in place.
 
     Parameters
     ----------
     gradient
-        (n, dim) of the loss so far; changed.
+        (B, n, dim) of the losses so far; changed.
     targets
-        (n, dim) metres.
-    tree
-        (n - 1, 2) edges.
-    lengths_m
-        (n - 1,) their lengths.
+        (B, n, dim) metres.
+    trees
+        (B, n - 1, 2) edges.
     limit_m
         From where a length is in excess.
     penalty
@@ -74,16 +68,20 @@ def add_excess(
 
     Returns
     -------
-    float
-        The term, in metres.
+    array
+        (B,) the terms, in metres.
     """
+    batch, nodes, dim = targets.shape
+    points = targets.reshape(-1, dim)
+    edges = (trees + nodes * np.arange(batch)[:, None, None]).reshape(-1, 2)
+    lengths_m = lengths(points, edges)
     excess_m = np.maximum(0.0, lengths_m - limit_m)
-    edge = np.flatnonzero(excess_m)
-    near, far = tree[edge].T
-    towards = (targets[near] - targets[far]) / lengths_m[edge][:, None]
-    np.add.at(gradient, near, penalty * towards)
-    np.subtract.at(gradient, far, penalty * towards)
-    return penalty * float(excess_m.sum())
+    pulls = np.flatnonzero(excess_m)
+    near, far = edges[pulls].T
+    towards = (points[near] - points[far]) / lengths_m[pulls][:, None]
+    np.add.at(gradient, (near // nodes, near % nodes), penalty * towards)
+    np.subtract.at(gradient, (far // nodes, far % nodes), penalty * towards)
+    return np.asarray(penalty * excess_m.reshape(batch, -1).sum(axis=1))
 
 
 def needed_move_m(scenario: Scenario) -> float:

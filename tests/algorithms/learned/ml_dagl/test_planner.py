@@ -243,8 +243,10 @@ def test_shipped_weights_match_their_manifest(preset: str, dim: int, uavs: int |
     """Every shipped file loads, and its manifest tells how it was made."""
     path = weight_file(preset, dim, uavs)
     manifest = read_manifest(path)
-    MlDagl(preset=preset).dgcn(dim, uavs or 200, seed=0)
-    assert manifest["parameters"] == Shape(dim).parameters
+    planner = MlDagl(preset=preset)
+    planner.dgcn(dim, uavs or 200, seed=0)
+    width = planner.settings.hidden
+    assert manifest["parameters"] == Shape(dim, hidden=width).parameters
     assert set(manifest["tensors"]) == set(tensor_shapes(Shape(dim)))
     for fact in ("recipe", "versions", "loss_curve", "validation_curve", "steps_trained"):
         assert manifest[fact]
@@ -274,7 +276,9 @@ def test_paper_weights_come_from_within_the_boundary(uavs: int) -> None:
     assert {kind["connected"] for kind in look["0"].values()} == {1.0}
 
 
-@pytest.mark.parametrize(("uavs", "nearest"), [(4, 20), (31, 20), (32, 50), (9000, 200)])
+@pytest.mark.parametrize(
+    ("uavs", "nearest"), [(4, 20), (31, 20), (32, 50), (400, 500), (9000, 500)]
+)
 def test_paper_weights_are_those_of_the_nearest_size(uavs: int, nearest: int) -> None:
     """Another size than the paper's six takes the model of the nearest one, by ratio."""
     assert weight_file("paper", 2, uavs).stem == f"paper-2d-{nearest}"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+from scipy.spatial.distance import cdist
+from torch.utils.flop_counter import FlopCounterMode
 
 import reknit
 from reknit.algorithms.learned.ml_dagl.attention import DamageHops
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
-from reknit.algorithms.learned.ml_dagl.kernel import bipartite_kernel
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel, SparseRows, bipartite_kernel
 from reknit.algorithms.learned.ml_dagl.propagation import convolve
 from tests.algorithms.learned.ml_dagl import literal
 
@@ -90,3 +96,77 @@ def test_number_of_parameters_is_the_papers() -> None:
     assert counted == shape.parameters == 1_578_498
     assert round(4 * counted / 2**20, 2) == 6.02
     assert Shape(bias=False).parameters == 1_574_912
+
+
+@lru_cache
+def _links_of_branches(uavs: int, branches: int) -> list[int]:
+    """nnz(A_dag^k) of k = 1..K at half damage, counted from hop counts found by scipy."""
+    scenario = reknit.generate(uavs, uavs // 2, seed=11)
+    near = cdist(scenario.positions, scenario.positions) <= scenario.radio_range_m
+    hops = shortest_path(csr_array(near & ~np.eye(uavs, dtype=bool)), unweighted=True)
+    across = hops[scenario.survivors][:, scenario.destroyed]
+    return [2 * int((across <= k).sum()) for k in range(1, branches + 1)]
+
+
+def _kernel_products(kernel: Kernel) -> int:
+    """Products that one column of features takes in S X: entries of sparse or dense branches."""
+    nodes = kernel.own.shape[1]
+    return sum(
+        len(branch.value) if isinstance(branch, SparseRows) else 2 * branch.numel() + nodes
+        for branch in kernel.branches
+    )
+
+
+@pytest.mark.parametrize("uavs", [100, 200])
+def test_damage_attention_lists_each_pair_once(uavs: int) -> None:
+    """MBDA: as many pairs as the largest branch has links, where the products of its Hadamard
+    matrices, nnz(A_in^k) nnz(M_da) summed over k as in Section IV-E, would be O(K^3 N^3).
+    """
+    links = _links_of_branches(uavs, 4)
+    hops = DamageHops.of(reknit.generate(uavs, uavs // 2, seed=11), range(1, 5))
+    assert [2 * len(hops.pairs(k)[0]) for k in hops.chosen] == links
+    assert 2 * len(hops.hops) == links[-1]
+    degree = np.pi * 120.0**2 * 200e-6
+    assert links[-1] <= 4**2 * 2 * 0.25 * degree * uavs
+    assert sum(links) * 2 * 0.25 * uavs**2 > 1000 * links[-1]
+
+
+def test_products_with_the_kernel_grow_as_the_links() -> None:
+    """Prop. 2: a convolution takes no more than nnz(I - eps L_dag) products per feature, unless a
+    branch links most pairs, which is then multiplied as a dense block, at most four times that.
+    """
+    for uavs in (100, 200, 400):
+        links = _links_of_branches(uavs, 5)
+        hops = DamageHops.of(reknit.generate(uavs, uavs // 2, seed=11), range(1, 6))
+        products = _kernel_products(bipartite_kernel(hops, hops.chosen))
+        literal_count = sum(links) + 5 * uavs
+        assert literal_count <= products <= 4 * literal_count
+
+
+def test_one_pass_is_linear_in_the_swarm() -> None:
+    """At fixed K the links per UAV do not grow with N but for the border, and the products with
+    the weights, counted by torch, are exactly K N sum_q d_in d_out (Prop. 2).
+    """
+    per_uav = [sum(_links_of_branches(uavs, 3)) / uavs for uavs in (100, 200, 400)]
+    assert max(per_uav) <= 1.6 * min(per_uav)
+    network = Dgcn(Shape(2, hidden=32, blocks=2))
+    for uavs in (40, 80):
+        hops = DamageHops.of(reknit.generate(uavs, uavs // 2, seed=11), (1, 2, 3))
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            network(torch.zeros(uavs, 2), bipartite_kernel(hops, (1, 2, 3)))
+        weights = sum(one * other for one, other in network.shape.layer_sizes)
+        blocks = counter.get_total_flops() - 2 * 3 * uavs * weights
+        # What remains are dense branches: two products of N_R x N_D with every layer's features.
+        features = sum(one for one, _ in network.shape.layer_sizes[:-1]) + 2
+        assert 0 <= blocks <= 3 * 2 * 2 * (uavs // 2) ** 2 * features
+
+
+def test_links_grow_faster_than_the_dilation() -> None:
+    """Links of branch k are between k and k^2 times those of branch 1, as the area within k hops
+    is: Appendix B takes k times, Section IV-E k^2, and with that the sum over branches is
+    O(K^3 N) until they reach across the swarm.
+    """
+    links = np.array(_links_of_branches(400, 4))
+    k = np.arange(1, 5)
+    assert (links[1:] > 1.2 * k[1:] * links[0]).all()
+    assert (links <= k**2 * links[0]).all()

@@ -118,10 +118,7 @@ def judge(output: Tensor, scaled: ScaledScenario, rule: LossRule) -> Judged:
         loss += rule.weight * too_long
     else:
         limit_m = scenario.planning_range_m * (1.0 - rule.margin)
-        for row, tree in enumerate(trees):
-            loss[row] += add_excess(
-                gradient[row], targets[row], tree, lengths_m[row], limit_m, rule.weight
-            )
+        loss += add_excess(gradient, targets, trees, limit_m, rule.weight)
     gradient[:, scaled.fixed] = 0.0
     return Judged(
         # Targets are the output times D + 1, and something that does not change.

@@ -245,7 +245,8 @@ class MlDagl:
     def dgcn(self, dim: int, uavs: int, seed: int) -> Dgcn:
         """The network with the weights to begin from."""
         settings = self.settings
-        shape, residual, dropout = Shape(dim), settings.residual, settings.dropout
+        shape = Shape(dim, hidden=settings.hidden)
+        residual, dropout = settings.residual, settings.dropout
         if self.weights in (RANDOM, IDENTITY):
             identity = self.weights == IDENTITY
             return untrained_net(shape, seed, residual=residual, dropout=dropout, identity=identity)

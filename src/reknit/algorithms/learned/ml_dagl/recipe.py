@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from reknit.algorithms.learned.common.online import OnlineRule
 from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, PAPER_SIZES, Settings
@@ -97,27 +96,17 @@ class PretrainConfig:
 def default_recipe(dim: int = 2) -> PretrainConfig:
     """How the weights of the preset "default" were made.
 
-    For 2-D swarms 250 steps, for 3-D ones 60. The inner iterations fall to a tenth of their first
-    rate, as the online iterations did that the weights were trained for.
+    For 2-D swarms 120 steps, for 3-D ones 40.
     """
     plane = dim == 2
-    online = OnlineRule(
-        iterations=50 if plane else 60,
-        learning_rate=1e-3,
-        relative=True,
-        final_share=0.1,
-        betas=(0.8, 0.99),
-        keep=((0, 2), (6 if plane else 4, 1)),
-        patience=15 if plane else 25,
-        solutions=4,
-    )
     return PretrainConfig(
         preset="default",
-        settings=replace(DEFAULT, online=online),
-        shape=Shape(dim),
+        settings=DEFAULT,
+        shape=Shape(dim, hidden=DEFAULT.hidden),
         curriculum=Curriculum(dim),
-        steps=250 if plane else 60,
-        validate_every=50 if plane else 30,
+        steps=120 if plane else 40,
+        inner_iterations=10,
+        validate_every=60 if plane else 40,
         validation_cases=3 if plane else 2,
     )
 

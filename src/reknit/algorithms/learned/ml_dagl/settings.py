@@ -38,6 +38,8 @@ class Settings:
         branch), or a number.
     branches
         The dilation sizes k; None: 1 to K by eq. (K).
+    hidden
+        d_s, the width of the network.
     gco
         "bipartite" (B-GCO) or "ordinary", for the ablation.
     residual
@@ -64,6 +66,7 @@ class Settings:
     epsilon: str | float = "uavs"
     epsilon_share: float = 0.99
     branches: tuple[int, ...] | None = None
+    hidden: int = 512
     gco: str = "bipartite"
     residual: bool = True
     dropout: float = 0.0
@@ -123,22 +126,22 @@ tables report, is when the flying swarm is first connected."""
 DEFAULT = Settings(
     loss=LossRule(disconnection="excess", weight=1.0, power=10.0, margin=0.003),
     online=OnlineRule(
-        iterations=10,
-        learning_rate=1e-3,
+        iterations=6,
+        learning_rate=3e-3,
         relative=True,
         final_share=0.3,
         betas=(0.8, 0.99),
         keep=((0, 1),),
         tie=1.2,
-        solutions=4,
     ),
     epsilon="norm",
     epsilon_share=0.1,
+    hidden=128,
     awake_only=True,
     few_branches=True,
     refine=80,
 )
-"""The same network with a loss that has a gradient, a few iterations, and its output refined."""
+"""A quarter of the width, a loss that has a gradient, a few iterations, and its output refined."""
 
 PAPER_SIZES = (20, 50, 100, 200, 500, 1000)
 """N of the paper's swarms, for each of which the preset "paper" has weights of its own."""
