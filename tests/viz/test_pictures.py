@@ -203,3 +203,17 @@ def test_comparisons_are_drawn(tmp_path: Path, dim: int) -> None:
         assert (found.min(axis=1) < 180).all()
     save_figure(figure, tmp_path / "compare.svg")
     assert "<svg" in (tmp_path / "compare.svg").read_text()
+
+
+@pytest.mark.parametrize("height_m", [1.0, 30.0, 400.0])
+def test_the_legend_stands_clear_of_the_axis(height_m: float) -> None:
+    """However low the map is, its legend covers neither the numbers nor the axis's name."""
+    scenario = reknit.Scenario(
+        np.array([[0.0, 0.0], [100.0, 0.0], [150.0, height_m]]), [1, 2], 120.0
+    )
+    figure = recovery_figure(reknit.recover(scenario, "certified"))
+    FigureCanvasAgg(figure).draw()
+    axes = figure.axes[0]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y1 <= axes.xaxis.label.get_window_extent().y0

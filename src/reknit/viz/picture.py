@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.transforms import offset_copy
 
 from reknit.base.files import replacing
 from reknit.base.types import FloatArray, IntArray
@@ -41,6 +42,9 @@ from reknit.viz.style import (
 
 _MAX_ARROWS = 400
 """The longest moves get an arrow; the others a line."""
+
+_BELOW_AXIS_POINTS = -34.0
+"""Where the legend of a flat map begins: under the numbers and the name of the axis."""
 
 _SHORTEST_ARROW = 0.035
 """Of the swarm's extent: shorter moves are drawn this long, or nobody would see them."""
@@ -117,7 +121,16 @@ def draw_before(figure: Figure, cell: Any, scenario: Scenario) -> None:
     _survivors(axes, scenario, points, rank, label="survivor, coloured by sub-net")
     draw_labels(axes, scenario, np.arange(scenario.uavs), scenario.positions)
     if scenario.dim == 2:
-        legend = axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.12), ncols=2, fontsize=8)
+        # Below the name of the axis, however low the map is.
+        below = offset_copy(axes.transAxes, figure, y=_BELOW_AXIS_POINTS, units="points")
+        legend = axes.legend(
+            loc="upper left",
+            bbox_to_anchor=(0.0, 0.0),
+            bbox_transform=below,
+            borderaxespad=0.0,
+            ncols=2,
+            fontsize=8,
+        )
     else:
         legend = axes.legend(loc="upper left", fontsize=7)
     for handle in legend.legend_handles:
