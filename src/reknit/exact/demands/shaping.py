@@ -73,7 +73,7 @@ class DemandRepair:
         is_small = self.problem.count <= _LARGE
         if self.scenario.connectivity > 1 and is_small and not self._is_best(time_s):
             time_s, targets = self._swap(time_s, targets, effort)
-            if self.scenario.min_separation_m == 0.0:
+            if self.scenario.connectivity == 2 and self.scenario.min_separation_m == 0.0:
                 time_s, targets = self._shake(time_s, targets, effort)
         return self._calm(time_s, targets)
 
