@@ -277,7 +277,7 @@ def test_paper_weights_come_from_within_the_boundary(uavs: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("uavs", "nearest"), [(4, 20), (31, 20), (32, 50), (400, 500), (9000, 500)]
+    ("uavs", "nearest"), [(4, 20), (31, 20), (32, 50), (400, 500), (9000, 1000)]
 )
 def test_paper_weights_are_those_of_the_nearest_size(uavs: int, nearest: int) -> None:
     """Another size than the paper's six takes the model of the nearest one, by ratio."""

@@ -15,7 +15,7 @@ from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
 
 WEIGHTS = Path(__file__).parent / "weights"
 
-SHIPPED_SIZES = (20, 50, 100, 200, 500)
+SHIPPED_SIZES = (20, 50, 100, 200, 500, 1000)
 """N of the preset "paper" for which weights are shipped."""
 
 
