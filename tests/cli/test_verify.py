@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import reknit
+from reknit.base.words import counted
 from tests.cli.processes import reknit_process
 
 
@@ -26,7 +27,7 @@ def test_a_good_plan_is_verified_with_an_account(files: tuple[str, str]) -> None
     assert done.returncode == 0, done.stderr
     plan = reknit.Plan.load(files[1])
     assert "verified" in done.stdout
-    assert f"{len(plan.certificate.cases)} cases" in done.stdout
+    assert counted(len(plan.certificate.cases), "case") in done.stdout
     result = json.loads(reknit_process("verify", *files, "--json").stdout)
     assert result["verified"] is True
     assert result["lower_bound_s"] == plan.lower_bound_s
