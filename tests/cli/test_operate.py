@@ -12,7 +12,7 @@ from reknit.cli.app import run
 
 
 def test_json_says_what_it_must(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Figures as JSON; scenario, figures, picture and animation in the folder."""
+    """Figures as JSON; scenario, figures, picture, animation and player in the folder."""
     words = ["operate", "--uavs", "30", "--destroy", "15", "--seed", "1", "--split", "--json"]
     assert run([*words, "--out", str(tmp_path / "demo"), "--loss", "0.1", "--noise", "1"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -21,7 +21,8 @@ def test_json_says_what_it_must(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert result["false_done"] == 0
     assert result["policy"] == "hedge+deadline"
     names = sorted(path.name for path in (tmp_path / "demo").iterdir())
-    assert names == ["belief.gif", "belief.png", "operation.json", "scenario.json"]
+    written = ["belief.gif", "belief.png", "index.html", "operation.json", "scenario.json"]
+    assert names == written
     with Image.open(tmp_path / "demo" / "belief.gif") as film:
         assert getattr(film, "n_frames", 1) > 2
 

@@ -81,7 +81,7 @@ def test_a_refused_store_does_not_keep_the_others_from_running(
     out = ("--out", str(tmp_path))
     assert call(monkeypatch, "study", "run", "all", "--workers", "1", *out) == 2
     told = capsys.readouterr()
-    assert "1 studies, 16 runs" in told.out
+    assert "1 study, 16 runs" in told.out
     assert "first: not run:" in told.err
     assert "another study" in told.err
     assert call(monkeypatch, "study", "report", "all", *out) == 2
