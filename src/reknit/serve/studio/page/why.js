@@ -1,4 +1,4 @@
-/** Shows what proves a bound: links that clash, or a gap that somebody has to close. */
+/** Shows what proves a bound: links that clash, a gap that somebody has to close, or a count. */
 
 import { currentMode } from "./dom.js";
 import { THEME } from "./draw.js";
@@ -8,7 +8,10 @@ import { dimension, flat, nameOf, speedOf, survivorsOf } from "./scenario.js";
 /** @import { Camera } from "./camera.js" */
 /** @import { Certificate, Scenario } from "./types.js" */
 
-/** @typedef {{text: string, links: number[][], groups: Int32Array | null}} Proof */
+/**
+ * A step of a proof in words, and what it speaks of: links and survivors as rows, and a place.
+ * @typedef {{text: string, links: number[][], ringed: number[], place: number[] | null}} Proof
+ */
 
 /**
  * The steps of a proof, each with what to draw.
@@ -21,17 +24,15 @@ export function explain(scenario, certificate) {
   const ids = survivorsOf(scenario);
   /** @param {number} row */
   const name = (row) => nameOf(scenario, ids[row]);
-  if (!certificate.cases.length) {
-    return [{ text: "Nothing has to move, or nothing is proved: the bound is 0 s.", links: [], groups: null }];
-  }
+  if (!certificate.cases.length) return [withoutCases(certificate, name)];
   if (!certificate.clashes.length) {
     const gap = widestGap(scenario, certificate.trial_s);
-    if (!gap) return [{ text: `No plan is faster than ${bound} s.`, links: [], groups: null }];
+    if (!gap) return [{ text: `No plan is faster than ${bound} s.`, links: [], ringed: [], place: null }];
     const text =
       `No plan can be faster than ${bound} s, because somebody has to close this gap. In that time only pairs within ` +
       `${gap.reach.toFixed(1)} m of each other can come into range, and those do not join the two sides: even the nearest ` +
       `two across, UAV ${name(gap.pair[0])} and UAV ${name(gap.pair[1])}, are ${gap.length.toFixed(1)} m apart.`;
-    return [{ text, links: [gap.pair], groups: gap.groups }];
+    return [{ text, links: [gap.pair], ringed: gap.side, place: null }];
   }
   const questions = certificate.cases.filter((row) => row[0] >= 0).length;
   return certificate.clashes.map((clash, k) => {
@@ -41,8 +42,44 @@ export function explain(scenario, certificate) {
     const text =
       `${which}hese ${clash.links.length} links among ${ends.size} UAVs cannot all hold before ${bound} s: ` +
       `pulling one pair together pulls another apart.${cases}`;
-    return { text, links: clash.links, groups: null };
+    return { text, links: clash.links, ringed: [], place: null };
   });
+}
+
+/**
+ * What proves a bound for all trees at once.
+ * @param {Certificate} certificate
+ * @param {(row: number) => string} name
+ * @returns {Proof}
+ */
+function withoutCases(certificate, name) {
+  const { apart, crowd, hole, pulls, bundles } = certificate;
+  const start = `No plan can be faster than ${certificate.bound_s.toFixed(3)} s`;
+  if (apart) {
+    const text = `${start}: UAV ${name(apart[0])} and UAV ${name(apart[1])} are too close and need that long to part.`;
+    return { text, links: [apart], ringed: [], place: null };
+  }
+  if (crowd) {
+    const text = `${start}: these ${crowd.length} UAVs need that long to find room for the demanded separation.`;
+    return { text, links: [], ringed: crowd, place: null };
+  }
+  if (hole) {
+    const text = `${start}: the survivors stand around the marked place, and too few are left to close a ring or to cross it.`;
+    return { text, links: [], ringed: [], place: hole };
+  }
+  if (pulls) {
+    const sizes = pulls.map((pull) => Math.hypot(...pull));
+    const least = 0.01 * Math.max(...sizes);
+    const ringed = sizes.flatMap((size, row) => (size > least ? [row] : []));
+    const text = `${start}: whatever the links, they are too few and too short to span from one of these ${ringed.length} UAVs to the others before.`;
+    return { text, links: [], ringed, place: null };
+  }
+  if (bundles?.length) {
+    const links = bundles.flatMap((bundle) => bundle.links);
+    const text = `${start}: of the links that could close before then, ${bundles.length} groups exclude one another so far that too few are left to join everybody.`;
+    return { text, links, ringed: [], place: null };
+  }
+  return { text: "Nothing has to move, or nothing is proved: the bound is 0 s.", links: [], ringed: [], place: null };
 }
 
 /**
@@ -73,7 +110,8 @@ function widestGap(scenario, trial) {
       }
     }
   }
-  return { reach, length, pair, groups: label };
+  const side = [...label].flatMap((group, row) => (group === label[pair[0]] ? [row] : []));
+  return { reach, length, pair, side };
 }
 
 /**
@@ -91,22 +129,26 @@ export function drawProof(ink, camera, scenario, proof) {
     const point = scenario.positions_m[ids[row]];
     return camera.project(point[0], point[1], point[2] ?? 0);
   };
-  if (proof.groups) {
-    ink.strokeStyle = colour;
-    ink.globalAlpha = 0.6;
-    ink.lineWidth = 1;
-    const own = proof.groups[proof.links[0]?.[0] ?? 0];
-    proof.groups.forEach((group, row) => {
-      if (group !== own) return;
-      const [x, y] = at(row);
-      ink.beginPath();
-      ink.arc(x, y, 8, 0, 2 * Math.PI);
-      ink.stroke();
-    });
-    ink.globalAlpha = 1;
-  }
   ink.strokeStyle = colour;
+  ink.globalAlpha = 0.6;
+  ink.lineWidth = 1;
+  for (const row of proof.ringed) {
+    const [x, y] = at(row);
+    ink.beginPath();
+    ink.arc(x, y, 8, 0, 2 * Math.PI);
+    ink.stroke();
+  }
+  ink.globalAlpha = 1;
   ink.lineWidth = 3;
+  if (proof.place) {
+    const [x, y] = camera.project(proof.place[0], proof.place[1], proof.place[2] ?? 0);
+    ink.beginPath();
+    ink.moveTo(x - 12, y - 12);
+    ink.lineTo(x + 12, y + 12);
+    ink.moveTo(x - 12, y + 12);
+    ink.lineTo(x + 12, y - 12);
+    ink.stroke();
+  }
   ink.setLineDash([7, 4]);
   ink.beginPath();
   for (const [i, j] of proof.links) {
