@@ -52,6 +52,8 @@ class Certified:
         if effort > 0.0 and context.budget.seconds is not None:
             effort = np.inf
         begun = quick_state(scenario, context)
+        if _has_no_tree_in_time(begun, context):
+            return _fallback(scenario, Status.DEADLINE, None, {})
         pulled = pulled_bound(scenario, context)
         if pulled is not None:
             begun = replace(begun, bound_s=max(begun.bound_s, pulled.bound_s))
@@ -73,6 +75,11 @@ class Certified:
         is_better = _time_s(scenario, polished.targets) < before_s or not np.isfinite(before_s)
         best = polished if is_better else proposal
         return Proposal(best.targets, best.status, polished.certificate, details)
+
+
+def _has_no_tree_in_time(state: State, context: Context) -> bool:
+    """Whether the time ended in the first cone program; another one would end no better."""
+    return context.is_over and not state.tree.is_whole
 
 
 def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -> Proposal:

@@ -31,8 +31,9 @@ from reknit.swarm.scenario import Scenario
 
 _HAIR = 1.0 - 1e-12
 
-_MANY = 5_000
-"""With more survivors than this there is no time for a second kind of plan."""
+_MANY, _MANY_IN_HASTE = 5_000, 200
+"""With more survivors than this there is no time for a second kind of plan; the latter holds once
+the time is over."""
 
 
 def fallback_targets(scenario: Scenario, is_over: Callable[[], bool] = never) -> FloatArray | None:
@@ -41,14 +42,14 @@ def fallback_targets(scenario: Scenario, is_over: Callable[[], bool] = never) ->
     Parameters
     ----------
     is_over
-        Once the time is over, not the least contraction to a k-connected result is sought, but
-        one that is known to do.
+        Once the time is over, a large swarm gets the first kind of plan that connects, and
+        instead of the least contraction to a k-connected result one that is known to do.
     """
     start = scenario.survivor_positions
     anchored = np.flatnonzero(scenario.survivor_speeds_mps == 0.0)
     if scenario.connectivity == 1 and scenario.min_separation_m == 0.0 and len(anchored) < 2:
         pulled = _pulled(scenario)
-        if len(start) > _MANY and pulled is not None:
+        if pulled is not None and len(start) > (_MANY_IN_HASTE if is_over() else _MANY):
             return pulled
         contracted = _contracted(scenario, start)
         if pulled is not None and _time_s(scenario, pulled) <= _time_s(scenario, contracted):

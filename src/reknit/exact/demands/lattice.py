@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial import ConvexHull, QhullError
 
+from reknit.base.context import never
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.problem import Problem
 from reknit.network.connectivity import is_k_connected
@@ -68,7 +69,7 @@ def lattice_targets(
         sites = _sites(problem, pitch_m, turn, origin, order)
         if not is_k_connected(links(sites, problem.range_m), len(sites), order):
             continue
-        time_s, choice = assign(problem, sites)
+        time_s, choice = assign(problem, sites, is_over)
         if best is None or time_s < best[0]:
             best = time_s, sites[choice]
     return None if best is None else best[1]
@@ -161,7 +162,9 @@ def _sites(
     return np.asarray(origin + offset[chosen])
 
 
-def assign(problem: Problem, sites: FloatArray) -> tuple[float, IntArray]:
+def assign(
+    problem: Problem, sites: FloatArray, is_over: Callable[[], bool] = never
+) -> tuple[float, IntArray]:
     """Which survivor goes to which site so that the last arrives as soon as can be.
 
     An assignment of least total cost where the cost is a high power of the time, and in smaller
@@ -173,12 +176,14 @@ def assign(problem: Problem, sites: FloatArray) -> tuple[float, IntArray]:
         Survivors and speeds; with an anchor one site must be its place.
     sites
         (n, dim) metres.
+    is_over
+        Asked between matchings: without time there is none at all, later none further.
 
     Returns
     -------
     The time in seconds, and for every survivor the row of its site.
     """
-    if problem.count > _MOST_MATCHED:
+    if problem.count > _MOST_MATCHED or is_over():
         return _by_strips(problem, sites)
     times_s = _flights_s(problem, sites)
     longest_s = float(times_s[np.isfinite(times_s)].max())
@@ -191,7 +196,7 @@ def assign(problem: Problem, sites: FloatArray) -> tuple[float, IntArray]:
     least_s = max(float(times_s.min(axis=0).max()), float(times_s.min(axis=1).max()))
     steps = np.unique(times_s[(times_s >= least_s) & (times_s < best_s)])
     low, high = 0, len(steps)
-    while low < high:
+    while low < high and not is_over():
         middle = (low + high) // 2
         too_late = times_s > steps[middle]
         match = linear_sum_assignment(too_late)[1]

@@ -138,7 +138,7 @@ class Spacer:
     def _swapped(self, targets: FloatArray, limit_s: float) -> FloatArray | None:
         if (self.problem.speeds == 0.0).any():
             return None
-        time_s, choice = assign(self.problem, targets)
+        time_s, choice = assign(self.problem, targets, self.is_over)
         return targets[choice] if time_s < limit_s else None
 
     def _pushed(self, ceiling_s: float) -> FloatArray | None:
@@ -205,7 +205,8 @@ class Spacer:
         pairs = self.near(positions, _NEAR * self._gap_m)
         for _ in range(_ROUNDS):
             apart = Apart(pairs, self.directions(positions, pairs), self._gap_m * GAP_HAIR)
-            shift = solve_apart(self.problem, kept, apart, self.problem.range_m * RANGE_HAIR, None)
+            within_m = self.problem.range_m * RANGE_HAIR
+            shift = solve_apart(self.problem, kept, apart, within_m, None, self.is_over)
             if shift is None:
                 return None
             moved = self.problem.start + shift
