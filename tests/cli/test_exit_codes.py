@@ -42,7 +42,7 @@ USAGE = {
     "no such command of study": (("study", "runn"), "'run'"),
     "no value": (("recover", "--budget"), "--budget"),
     "too many files": (("recover", "a.json", "b.json"), "b.json"),
-    "missing argument": (("verify", "a.json"), "plan"),
+    "missing argument": (("verify", "a.json"), "PLAN"),
     "below the least": (("bench", "--repeats", "0"), "--repeats is '0'"),
 }
 

@@ -60,8 +60,10 @@ def test_a_job_reports_and_ends_with_its_result(http: httpx.Client) -> None:
     assert [row["planner"] for row in result.json()["rows"]] == body["planners"]
 
 
-def _previews(http: httpx.Client, scenario: reknit.Scenario, planner: str) -> list[dict[str, Any]]:
-    body = body_of(scenario, planner=planner, frames=2)
+def _previews(
+    http: httpx.Client, scenario: reknit.Scenario, planner: str, **parameters: Any
+) -> list[dict[str, Any]]:
+    body = body_of(scenario, planner=planner, parameters=parameters, frames=2)
     place = http.post("/v1/recoveries", json=body, headers=LATER).headers["location"]
     return [status["preview"] for _, status in _events(http, place) if status["preview"]]
 
@@ -69,7 +71,7 @@ def _previews(http: httpx.Client, scenario: reknit.Scenario, planner: str) -> li
 def test_learning_is_streamed(http: httpx.Client) -> None:
     """While ML-DAGL iterates, its targets arrive one after the other and its best time falls."""
     scenario = reknit.generate(120, 0.5, seed=3, split=True)
-    previews = _previews(http, scenario, "ml-dagl")
+    previews = _previews(http, scenario, "ml-dagl", iterations=60)
     assert len(previews) >= 3
     places = [np.asarray(preview["targets_m"]) for preview in previews]
     assert all(place.shape == scenario.survivor_positions.shape for place in places)

@@ -38,7 +38,7 @@ _LAST_SHARES = 4.0
 nothing, so the bound is given one long try rather than several short ones."""
 
 _FOR_TREES = 0.4
-"""Of the last round, for better trees; the rest is for the bound."""
+"""Of the last round, for better trees, but at least a share; the rest is for the bound."""
 
 
 def solve(
@@ -90,7 +90,7 @@ def solve(
         left = work.limit - work.done
         for_trees, for_bound = share, share
         if left < _LAST_SHARES * share:
-            for_trees, for_bound = _FOR_TREES * left, left
+            for_trees, for_bound = max(share, _FOR_TREES * left), left
         if state.has_tree:
             part = work.part(for_trees)
             state = improver.improve(state, part)
