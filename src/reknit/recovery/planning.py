@@ -12,11 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from reknit.algorithms.protocols import Proposal, SteeringPlanner, TargetPlanner
+from reknit.algorithms.protocols import (
+    Proposal,
+    SteeringPlanner,
+    TargetPlanner,
+    checked_proposal,
+)
 from reknit.algorithms.registry import DEFAULT_PLANNER, build
 from reknit.base.budget import Budget
 from reknit.base.context import Cancel, Context, never
-from reknit.base.errors import InvalidParameter, InvalidPlan, InvalidProof, NoPlan
+from reknit.base.errors import InvalidParameter, InvalidProof, NoPlan
 from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, JsonDict
@@ -156,7 +161,9 @@ def checked_plan(
         proposal = Proposal(scenario.survivor_positions, Status.ALREADY_CONNECTED)
     compute_s = context.budget.elapsed_s - bound_s
     started_s = time.perf_counter()
-    targets = _targets(name, proposal, scenario)
+    proposal = checked_proposal(name, proposal, scenario)
+    targets = np.array(proposal.targets, dtype=np.float64)
+    targets.setflags(write=False)
     recovery_time_s = planned_time_s(scenario, targets)
     faults = demand_faults(scenario, targets)
     timings_s = {"bound": bound_s, "planner": compute_s}
@@ -204,25 +211,6 @@ def planned_time_s(scenario: Scenario, targets: FloatArray) -> float:
     for axis in range(1, scenario.dim):
         square = square + delta[:, axis] * delta[:, axis]
     return float((np.sqrt(square) / scenario.max_speed_mps[scenario.survivors]).max())
-
-
-def _targets(name: str, proposal: object, scenario: Scenario) -> FloatArray:
-    if not isinstance(proposal, Proposal):
-        raise InvalidPlan(
-            f"planner {name!r} returned {type(proposal).__name__}; expected a reknit.Proposal"
-        )
-    shape = scenario.survivor_positions.shape
-    try:
-        targets = np.array(proposal.targets, dtype=np.float64)
-    except (TypeError, ValueError):
-        targets = np.empty(0)
-    if targets.shape != shape or not np.isfinite(targets).all():
-        raise InvalidPlan(
-            f"planner {name!r} proposed targets of shape {targets.shape}; expected finite "
-            f"numbers of shape {shape}"
-        )
-    targets.setflags(write=False)
-    return targets
 
 
 def _by_strength(
