@@ -7,6 +7,7 @@ import socket
 from typing import Any
 
 import httpx
+import jsonschema_rs
 import numpy as np
 import pytest
 
@@ -190,15 +191,30 @@ def test_the_description_is_whole(http: httpx.Client) -> None:
     parts = document["components"]["schemas"]
     for piece in text.split('"#/components/schemas/')[1:]:
         assert piece.split('"')[0] in parts
-    tried = 0
     for path, methods in document["paths"].items():
-        if "post" not in methods:
-            continue
-        body = methods["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"]
-        for example in parts[body.rpartition("/")[2]].get("examples", []):
-            assert http.post(path, json=example).status_code == 200, path
-            tried += 1
-    assert tried == 5  # all but verifications, whose example would be a whole plan
+        if "post" in methods:
+            body = methods["post"]["requestBody"]["content"]["application/json"]["example"]
+            assert http.post(path, json=body).status_code == 200, path
+
+
+def test_every_answer_has_an_example_of_its_kind(http: httpx.Client) -> None:
+    """Whatever an operation may answer is shown by an example that fits its own schema."""
+    document = http.get("/v1/openapi.json").json()
+    parts = document["components"]["schemas"]
+    shown = 0
+    for path, methods in document["paths"].items():
+        for described in methods.values():
+            for status, answer in described["responses"].items():
+                for content in answer["content"].values():
+                    schema = content["schema"]
+                    own = parts.get(schema.get("$ref", "").rpartition("/")[2], {})
+                    example = content.get("example") or own["examples"][0]
+                    whole = {**schema, "components": document["components"]}
+                    jsonschema_rs.Draft202012Validator(whole).validate(example)
+                    if status == "429":
+                        assert answer["headers"]["Retry-After"]["required"], path
+                    shown += 1
+    assert shown > 100
 
 
 def test_planners_and_metrics(http: httpx.Client) -> None:

@@ -220,6 +220,25 @@ def test_shutting_down_finishes_what_was_accepted() -> None:
         assert service.process.wait(60) == 0
 
 
+def test_a_result_can_be_fetched_while_the_service_ends() -> None:
+    """A job that ends after SIGTERM: no new work is taken, but its client comes anew, fetches the
+    result, and only then the service is gone.
+    """
+    with running("--workers", "1") as service, service.http() as http:
+        scenario = reknit.generate(2_000, 0.5, seed=4)
+        body = body_of(scenario, planners=["certified"], frames=2)
+        place = http.post("/v1/comparisons", json=body, headers=LATER).headers["location"]
+        until(lambda: _busy(http) == 1)
+        service.process.send_signal(signal.SIGTERM)
+        until(lambda: http.get("/v1/health").json()["status"] == "draining")
+        refused = http.post("/v1/scenarios", json={"uavs": 5})
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        assert _events(http, place)[-1][1]["state"] == "done"
+        with service.http() as anew:
+            assert anew.get(f"{place}/result").status_code == 200
+        assert service.process.wait(60) == 0
+
+
 def test_a_service_that_dies_leaves_no_worker() -> None:
     """Workers end when the service is killed, even those that are idle."""
     with running("--workers", "2") as service:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
 from fastapi.responses import (
     FileResponse,
     JSONResponse,
@@ -27,9 +27,10 @@ from reknit.base.faults import allowed_text
 from reknit.base.version import VERSION
 from reknit.plans.files import PlanFile
 from reknit.serve import models
-from reknit.serve.guard import Guard
+from reknit.serve.description import headers, openapi, problems
+from reknit.serve.guard import OPEN_PATHS, Guard
 from reknit.serve.jobs import Job
-from reknit.serve.problems import MEDIA_TYPE, Problem, ProblemError, problem, problem_response
+from reknit.serve.problems import ProblemError, problem, problem_response
 from reknit.serve.service import HungUp, Service
 from reknit.serve.settings import ServeSettings
 from reknit.swarm.files import ScenarioFile
@@ -102,33 +103,6 @@ OPERATIONS = (
     ),
 )
 
-_MEANINGS = {
-    400: "No JSON",
-    401: "The token is missing or wrong",
-    403: "A page of another origin",
-    404: "No such job",
-    408: "The body came too slowly",
-    410: "The job was cancelled",
-    413: "The body or the swarm is too large",
-    415: "Not application/json",
-    421: "Not the service's own host name",
-    422: "The request names something that is not allowed",
-    425: "The job has not ended yet",
-    429: "The queue is full",
-    500: "A fault of the service",
-    501: "A planner's optional packages are not installed",
-    503: "Shutting down, or the job's workers were lost",
-    504: "The job took too long",
-}
-
-
-def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    return {
-        status: {"description": _MEANINGS[status], "content": content}
-        for status in (401, 403, 421, *statuses)
-    }
-
 
 def create_app(settings: ServeSettings | None = None) -> FastAPI:
     """The application of a service with these settings.
@@ -162,6 +136,7 @@ def create_app(settings: ServeSettings | None = None) -> FastAPI:
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
         lifespan=lifespan,
     )
     service = Service(chosen)
@@ -206,8 +181,12 @@ def _add_operation(app: FastAPI, service: Service, operation: Operation) -> None
         response_model=None,
         responses={
             200: {"model": operation.response},
-            202: {"model": models.JobStatus, "description": "Accepted; see Location"},
-            **_problems(400, 408, 410, 413, 415, 422, 429, 500, 501, 503, 504),
+            202: {
+                "model": models.JobStatus,
+                "description": "Accepted; see Location",
+                "headers": headers("Location", "Preference-Applied"),
+            },
+            **problems(400, 408, 410, 413, 415, 422, 429, 500, 501, 503, 504),
         },
         openapi_extra={
             "requestBody": {
@@ -231,15 +210,18 @@ def _add_jobs(app: FastAPI, service: Service) -> None:
             )
         return job
 
-    @app.get("/v1/jobs/{job_id}", summary="How far a job is", responses=_problems(404))
+    @app.get("/v1/jobs/{job_id}", summary="How far a job is", responses=problems(404))
     async def job_status(job_id: str) -> models.JobStatus:
-        return kept(job_id).status()
+        job = kept(job_id)
+        job.tell()
+        return job.status()
 
-    @app.delete("/v1/jobs/{job_id}", summary="Cancel and forget a job", responses=_problems(404))
+    @app.delete("/v1/jobs/{job_id}", summary="Cancel and forget a job", responses=problems(404))
     async def job_cancel(job_id: str) -> models.JobStatus:
         job = kept(job_id)
         job.cancel()
         await job.ended.wait()
+        job.collected.set()
         service.store.remove(job)
         return job.status()
 
@@ -248,7 +230,7 @@ def _add_jobs(app: FastAPI, service: Service) -> None:
         summary="What came of a job, as if it had been waited for",
         response_class=JSONResponse,
         response_model=None,
-        responses=_problems(404, 410, 422, 425, 500, 501, 503, 504),
+        responses=problems(404, 410, 422, 425, 500, 501, 503, 504),
     )
     async def job_result(job_id: str) -> Response:
         job = kept(job_id)
@@ -261,8 +243,15 @@ def _add_jobs(app: FastAPI, service: Service) -> None:
         summary="Server-sent events: progress, then end",
         response_class=StreamingResponse,
         responses={
-            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
-            **_problems(404),
+            200: {
+                "content": {
+                    "text/event-stream": {
+                        "schema": {"type": "string"},
+                        "example": 'event: progress\ndata: {"state": "running", ...}\n\n',
+                    }
+                }
+            },
+            **problems(404),
         },
     )
     async def job_events(job_id: str) -> StreamingResponse:
@@ -272,7 +261,7 @@ def _add_jobs(app: FastAPI, service: Service) -> None:
 def _add_facts(app: FastAPI, service: Service) -> None:
     settings, pool = service.settings, service.pool
 
-    @app.get("/v1/planners", summary="Every planner", responses=_problems())
+    @app.get("/v1/planners", summary="Every planner", responses=problems())
     async def planners() -> models.Planners:
         rows = [
             models.PlannerRow(
@@ -287,7 +276,7 @@ def _add_facts(app: FastAPI, service: Service) -> None:
         ]
         return models.Planners(planners=rows, default=DEFAULT_PLANNER)
 
-    @app.get("/v1/health", summary="Whether the service takes work", responses=_problems())
+    @app.get("/v1/health", summary="Whether the service takes work", responses=problems())
     async def health() -> models.Health:
         return models.Health(
             status="draining" if service.is_draining else "ok",
@@ -306,7 +295,14 @@ def _add_facts(app: FastAPI, service: Service) -> None:
         "/v1/metrics",
         summary="Counters for Prometheus",
         response_class=PlainTextResponse,
-        responses=_problems(),
+        responses={
+            200: {
+                "content": {
+                    "text/plain": {"schema": {"type": "string"}, "example": "reknit_workers 2\n"}
+                }
+            },
+            **problems(),
+        },
     )
     async def metrics() -> PlainTextResponse:
         return PlainTextResponse(
@@ -319,31 +315,16 @@ def _add_facts(app: FastAPI, service: Service) -> None:
 
     @app.get(_OPENAPI, include_in_schema=False)
     async def description() -> JSONResponse:
-        return JSONResponse(openapi(app))
-
-
-def openapi(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI description, with the models of the request bodies."""
-    if app.openapi_schema is None:
-        document = get_openapi(
-            title=app.title, version=app.version, summary=app.summary, routes=app.routes
-        )
-        parts = document.setdefault("components", {}).setdefault("schemas", {})
-        bodies: list[type[BaseModel]] = [operation.request for operation in OPERATIONS]
-        bodies.append(Problem)
-        for model in bodies:
-            schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-            for name, part in schema.pop("$defs", {}).items():
-                parts.setdefault(name, part)
-            parts[model.__name__] = schema
-        for path in document["paths"].values():
-            for operation in path.values():
-                # FastAPI's own answer to a bad parameter is a problem here, like all others.
-                fault = operation["responses"].get("422", {})
-                if "application/json" in fault.get("content", {}):
-                    operation["responses"] |= {str(k): v for k, v in _problems(422).items()}
-        app.openapi_schema = document
-    return app.openapi_schema
+        if app.openapi_schema is None:
+            # Its examples are computed, which must not keep others waiting.
+            app.openapi_schema = await asyncio.to_thread(
+                openapi,
+                app,
+                OPERATIONS,
+                has_token=settings.token is not None,
+                open_paths=OPEN_PATHS,
+            )
+        return JSONResponse(app.openapi_schema)
 
 
 def _add_errors(app: FastAPI) -> None:

@@ -28,7 +28,8 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
-_OPEN_PATHS = ("/v1/health",)
+OPEN_PATHS = ("/v1/health",)
+"""What is answered without a token."""
 
 
 class Guard:
@@ -83,7 +84,7 @@ class Guard:
         if origin is not None and urlsplit(origin).netloc != host:
             return problem(403, "ForeignOrigin", "pages of other origins may not use this service")
         token = self._settings.token
-        if token is None or not scope["path"].startswith("/v1/") or scope["path"] in _OPEN_PATHS:
+        if token is None or not scope["path"].startswith("/v1/") or scope["path"] in OPEN_PATHS:
             return None
         kind, _, given = headers.get("authorization", "").partition(" ")
         is_right = hmac.compare_digest(given.strip().encode(), token.encode())

@@ -32,6 +32,8 @@ class Job:
         self.attempts = 0
         self.cancelled = asyncio.Event()
         self.ended = asyncio.Event()
+        self.collected = asyncio.Event()
+        """Its client knows what came of it."""
         self._changed = asyncio.Event()
 
     @property
@@ -91,6 +93,11 @@ class Job:
         self.message = "cancelled"
         self._end(JobState.CANCELLED)
 
+    def tell(self) -> None:
+        """A client has seen its status; of a job without result there is nothing more to fetch."""
+        if self.problem is not None:
+            self.collected.set()
+
     async def changed(self) -> None:
         """Wait for the next report or the end."""
         await self._changed.wait()
@@ -129,6 +136,10 @@ class JobStore:
         """The job of this id, if it is still kept."""
         self.tidy()
         return self._jobs.get(job_id)
+
+    def jobs(self) -> list[Job]:
+        """All that are kept."""
+        return list(self._jobs.values())
 
     def remove(self, job: Job) -> None:
         """Forget a job."""

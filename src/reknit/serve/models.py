@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from reknit.algorithms.registry import DEFAULT_PLANNER
+from reknit.base.version import VERSION
 from reknit.flight.metrics import Metrics
 from reknit.plans.files import CertificateFile, PlanFile
 from reknit.serve.problems import Problem
@@ -64,7 +65,7 @@ class PlanRequest(_Request):
 class RecoveryRequest(PlanRequest):
     """A scenario and who shall plan or steer its recovery, which is then flown."""
 
-    model_config = _example(scenario=_BROKEN, planner="hero", frames=50)
+    model_config = _example(scenario=_BROKEN, planner="hero", frames=3)
 
     frames: Frames = None
 
@@ -72,7 +73,7 @@ class RecoveryRequest(PlanRequest):
 class ComparisonRequest(_Request):
     """A scenario and the planners to run on it."""
 
-    model_config = _example(scenario=_BROKEN, planners=["certified", "hero"], frames=50)
+    model_config = _example(scenario=_BROKEN, planners=["certified", "hero"], frames=2)
 
     scenario: ScenarioModel
     planners: list[Name] = Field(min_length=1, max_length=16)
@@ -172,8 +173,21 @@ class Verification(BaseModel):
     reason: str | None = None
 
 
+def _answer_example(**fields: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
 class PlannerRow(BaseModel):
     """One planner as it is listed."""
+
+    model_config = _answer_example(
+        name="gcn",
+        summary="Graph convolution, one of the peers",
+        steers=False,
+        polishes=False,
+        ready=True,
+        needs="learn",
+    )
 
     name: str
     summary: str
@@ -185,6 +199,10 @@ class PlannerRow(BaseModel):
 
 class Planners(BaseModel):
     """Every planner of this service."""
+
+    model_config = _answer_example(
+        planners=PlannerRow.model_json_schema()["examples"], default=DEFAULT_PLANNER
+    )
 
     planners: list[PlannerRow]
     default: str
@@ -213,6 +231,15 @@ class Preview(BaseModel):
 class JobStatus(BaseModel):
     """A job and how far it is."""
 
+    model_config = _answer_example(
+        id="mW9r0qX1cV3b5n7L8kJ2hg",
+        operation="plans",
+        state="running",
+        fraction=0.4,
+        message="proving",
+        preview={"recovery_time_s": 3.2, "lower_bound_s": 2.9},
+    )
+
     id: str
     operation: str
     state: JobState
@@ -224,6 +251,19 @@ class JobStatus(BaseModel):
 
 class Health(BaseModel):
     """Whether the service takes work, and its limits."""
+
+    model_config = _answer_example(
+        status="ok",
+        version=VERSION,
+        workers=2,
+        workers_ready=2,
+        busy=1,
+        waiting=0,
+        queue=64,
+        max_uavs=10_000,
+        max_body_bytes=16 * 2**20,
+        max_budget_s=60.0,
+    )
 
     status: str = Field(description="ok or draining.")
     version: str

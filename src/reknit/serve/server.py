@@ -26,6 +26,8 @@ class _Server(uvicorn.Server):
         self._service = service
         self._on_start = on_start
         self._own_loop: asyncio.AbstractEventLoop | None = None
+        self._end: asyncio.Task[None] | None = None
+        self._is_told = False
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._own_loop = asyncio.get_running_loop()
@@ -37,12 +39,24 @@ class _Server(uvicorn.Server):
         """Drain and end by exit code 0; a second SIGINT ends at once.
 
         uvicorn's own handler would raise the signal again after the shutdown, so that a service
-        which ended as it was told to would look as if it had been killed.
+        which ended as it was told to would look as if it had been killed. It would also close
+        the door at once, and a client whose job ends meanwhile could not fetch the result.
         """
-        if self._own_loop is not None:
-            self._own_loop.call_soon_threadsafe(self._service.begin_drain)
-        self.force_exit = self.should_exit and sig == signal.SIGINT
-        self.should_exit = True
+        if self._is_told or self._own_loop is None:
+            self.force_exit = self._is_told and sig == signal.SIGINT
+            self.should_exit = self.should_exit or self.force_exit or self._own_loop is None
+            return
+        self._is_told = True
+        self._own_loop.call_soon_threadsafe(self._begin_end)
+
+    def _begin_end(self) -> None:
+        self._end = asyncio.create_task(self._drain())
+
+    async def _drain(self) -> None:
+        try:
+            await self._service.drain()
+        finally:
+            self.should_exit = True
 
 
 def run_server(settings: ServeSettings, on_start: Callable[[str], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable
 from typing import TypeVar
@@ -19,6 +20,8 @@ from reknit.serve.settings import ServeSettings
 
 _BODY_S = 30.0
 _HEARTBEAT_S = 10.0
+_COLLECT_S = 5.0
+"""How long a service that ends waits for results to be fetched."""
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -39,17 +42,26 @@ class Service:
         self.is_draining = False
         self._drain: asyncio.Task[None] | None = None
 
-    def begin_drain(self) -> None:
-        """Take no more jobs and let the accepted ones finish; called when the end is near."""
-        if not self.is_draining:
-            self.is_draining = True
-            self._drain = asyncio.create_task(self.pool.drain(self.settings.drain_s))
+    async def drain(self) -> None:
+        """Take no more jobs, finish or hand back the accepted ones, and wait a little until
+        their clients have fetched what came of them; called when the end is near.
+        """
+        if self._drain is None:
+            self._drain = asyncio.create_task(self._drained())
+        await self._drain
+
+    async def _drained(self) -> None:
+        self.is_draining = True
+        pending = [job for job in self.store.jobs() if not job.is_over]
+        await self.pool.drain(self.settings.drain_s)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(min(_COLLECT_S, self.settings.drain_s)):
+                for job in pending:
+                    await job.collected.wait()
 
     async def stop(self) -> None:
         """Finish or hand back every job, then end the workers."""
-        self.begin_drain()
-        if self._drain is not None:
-            await self._drain
+        await self.drain()
         await self.pool.stop()
 
     async def body(self, request: Request) -> bytes:
@@ -131,6 +143,7 @@ class Service:
 
     def outcome(self, job: Job) -> bytes:
         """The result of a job that ended, or its problem."""
+        job.collected.set()
         if job.result is not None:
             return job.result
         if job.problem is not None:
@@ -143,6 +156,7 @@ class Service:
             status = job.status()
             yield _event("end" if job.is_over else "progress", status)
             if job.is_over:
+                job.tell()
                 return
             try:
                 await asyncio.wait_for(job.changed(), _HEARTBEAT_S)
