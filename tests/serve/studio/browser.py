@@ -95,3 +95,12 @@ def is_near(colour: tuple[int, ...], wanted: tuple[int, int, int]) -> bool:
 def open_all(page: Page) -> None:
     """Unfold every part of the side bar."""
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+
+
+def saved(page: Page, button: str, folder: Path) -> Path:
+    """Press a button that saves a file, and where it is."""
+    with page.expect_download() as waiting:
+        page.click(button)
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path

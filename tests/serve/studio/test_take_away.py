@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.serve.studio.browser import (
     mended,
     open_all,
     open_studio,
+    saved,
     two_groups,
 )
 
@@ -41,14 +43,6 @@ def test_a_link_holds_the_whole_view(page: Page, service: Running, browser: Brow
     other.close()
 
 
-def _saved(page: Page, button: str, folder: Path) -> Path:
-    with page.expect_download() as waiting:
-        page.click(button)
-    path = folder / waiting.value.suggested_filename
-    waiting.value.save_as(path)
-    return path
-
-
 def test_what_can_be_taken_away(page: Page, service: Running, tmp_path: Path) -> None:
     """Pictures, scenario, plan and flight are files that open, and say what the run said."""
     open_studio(page, service)
@@ -57,17 +51,17 @@ def test_what_can_be_taken_away(page: Page, service: Running, tmp_path: Path) ->
     page.click("#mend-now")
     mended(page, 2)
     open_all(page)
-    with Image.open(_saved(page, "#save-png", tmp_path)) as picture:
+    with Image.open(saved(page, "#save-png", tmp_path)) as picture:
         assert picture.size[0] > 600
-    assert _saved(page, "#save-svg", tmp_path).read_text().startswith("<svg")
-    scenario = reknit.load_scenario(_saved(page, "#save-scenario", tmp_path))
+    assert saved(page, "#save-svg", tmp_path).read_text().startswith("<svg")
+    scenario = reknit.load_scenario(saved(page, "#save-scenario", tmp_path))
     assert scenario == two_groups()
-    table = reknit.load_scenario(_saved(page, "#save-table", tmp_path))
+    table = reknit.load_scenario(saved(page, "#save-table", tmp_path))
     assert np.array_equal(table.positions, scenario.positions)
     assert np.array_equal(table.destroyed, scenario.destroyed)
-    plan = reknit.Plan.load(_saved(page, "#save-plan", tmp_path))
+    plan = reknit.Plan.load(saved(page, "#save-plan", tmp_path))
     plan.verify(scenario)
-    lines = _saved(page, "#save-flight", tmp_path).read_text().splitlines()
+    lines = saved(page, "#save-flight", tmp_path).read_text().splitlines()
     assert lines[0] == "time_s,uav_id,x_m,y_m"
     last = [float(value) for value in lines[-1].split(",")]
     own = reknit.recover(scenario, "certified").flight
@@ -86,7 +80,7 @@ def test_the_commands_reproduce_the_view(page: Page, service: Running, tmp_path:
         for run in page.evaluate("reknit.runs.map(({planner, recovery}) => ({planner, recovery}))")
     }
     open_all(page)
-    _saved(page, "#save-scenario", tmp_path)
+    saved(page, "#save-scenario", tmp_path)
     page.click("#show-commands")
     program = page.inner_text("#python")
     done = subprocess.run(
@@ -101,6 +95,28 @@ def test_the_commands_reproduce_the_view(page: Page, service: Running, tmp_path:
     assert {row["planner"]: row["metrics"]["flown_time_s"] for row in rows} == shown
 
 
+def test_a_generated_swarm_needs_no_file(page: Page, service: Running, tmp_path: Path) -> None:
+    """As long as nobody has touched it, the commands generate the same swarm themselves."""
+    open_studio(page, service)
+    choose(page, "certified")
+    page.click("#mend-now")
+    mended(page, 1)
+    shown = page.evaluate("reknit.runs[0].recovery.flight.reconnected_at_s")
+    open_all(page)
+    page.click("#show-commands")
+    program = page.inner_text("#python")
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["certified", str(shown)]
+    own = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{own}:{os.environ['PATH']}"}
+    text = page.inner_text("#shell").replace("reknit compare", "python -m reknit compare")
+    subprocess.run(["bash", "-ec", text], cwd=tmp_path, env=environment, check=True)
+    rows = json.loads((tmp_path / "compare" / "comparison.json").read_text())
+    assert [row["metrics"]["flown_time_s"] for row in rows] == [shown]
+
+
 def test_a_film_moves(page: Page, service: Running, tmp_path: Path) -> None:
     """The WebM is one, and plays in a browser to its end with pictures that differ."""
     open_studio(page, service)
@@ -109,7 +125,7 @@ def test_a_film_moves(page: Page, service: Running, tmp_path: Path) -> None:
     page.click("#mend-now")
     mended(page, 1)
     open_all(page)
-    film = _saved(page, "#save-film", tmp_path).read_bytes()
+    film = saved(page, "#save-film", tmp_path).read_bytes()
     assert film[:4] == b"\x1a\x45\xdf\xa3"  # the mark of Matroska, which WebM is
     changed = page.evaluate(
         """async (text) => {

@@ -30,7 +30,6 @@ export class Camera {
         high[k] = Math.max(high[k], row[k]);
       }
     }
-    this.extent = [high[0] - low[0], high[1] - low[1]];
     this.centre = [0, 1, 2].map((k) => (k < dim ? (low[k] + high[k]) / 2 : 0));
     const flatSize = dim === 3 ? Math.hypot(...[0, 1, 2].map((k) => high[k] - low[k])) : 0;
     this.wide = dim === 3 ? flatSize : high[0] - low[0];

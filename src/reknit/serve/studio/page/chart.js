@@ -15,7 +15,7 @@ const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [1, 2]];
 /**
  * @param {CanvasRenderingContext2D} ink
  * @param {{width: number, height: number, end: number, time: number, bound: number | null,
- *   lines: {name: string, times: number[], subnets: number[], at: number | null}[]}} chart
+ *   strikes: number[], lines: {name: string, times: number[], subnets: number[], at: number | null}[]}} chart
  * @param {Mode} mode
  */
 export function drawChart(ink, chart, mode) {
@@ -77,6 +77,15 @@ export function drawChart(ink, chart, mode) {
       ink.fill();
     }
   });
+  ink.fillStyle = ink.strokeStyle = theme.quiet;
+  for (const time of chart.strikes.filter((one) => one <= chart.end)) {
+    ink.lineWidth = 1;
+    ink.beginPath();
+    ink.moveTo(px(time), top - 4);
+    ink.lineTo(px(time), bottom);
+    ink.stroke();
+    ink.fillText("strike", px(time) + 4, bottom - 4);
+  }
   if (chart.bound !== null && chart.bound > 0) {
     ink.strokeStyle = theme.proof;
     ink.lineWidth = 1.5;

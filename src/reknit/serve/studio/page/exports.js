@@ -6,7 +6,7 @@ import { THEME, drawSwarm } from "./draw.js";
 import { dimension, nameOf, survivorsOf } from "./scenario.js";
 
 /** @import { Stage } from "./stage.js" */
-/** @import { Recovery, Scenario } from "./types.js" */
+/** @import { Recovery, Scenario, Strike } from "./types.js" */
 
 const TITLE = 26;
 
@@ -95,7 +95,7 @@ class SvgInk {
 function layout(stage) {
   const { width, height } = stage.camera;
   const count = stage.panels.length;
-  const columns = count <= 1 ? 1 : count <= 4 ? 2 : 3;
+  const columns = count === 4 ? 2 : Math.min(3, Math.max(1, count)); // as on the page
   const rows = Math.ceil(count / columns);
   const chart = stage.timeline.hidden ? 0 : 150;
   return { width, height, columns, rows, chart, total: { width: columns * width, height: rows * (height + TITLE) + chart } };
@@ -242,11 +242,24 @@ export function scenarioTable(scenario) {
  * @param {Recovery} recovery
  */
 export function flightTable(scenario, recovery) {
-  const ids = survivorsOf(scenario).map((id) => cell(nameOf(scenario, id)));
-  const { times_s: times, positions_m: frames } = recovery.flight;
   const axes = ["x_m", "y_m", "z_m"].slice(0, dimension(scenario));
-  const rows = frames.flatMap((frame, f) => frame.map((row, k) => [times[f], ids[k], ...row].join(",")));
+  const phases = recovery.phases ?? [{ begin: 0, scenario, recovery }];
+  const rows = phases.flatMap(({ begin, scenario: swarm, recovery: { flight } }, p) => {
+    const end = phases[p + 1]?.begin ?? Infinity;
+    const ids = survivorsOf(swarm).map((id) => cell(nameOf(swarm, id)));
+    return flight.positions_m.flatMap((frame, f) =>
+      begin + flight.times_s[f] < end ? frame.map((row, k) => [begin + flight.times_s[f], ids[k], ...row].join(",")) : [],
+    );
+  });
   return `${["time_s", "uav_id", ...axes].join(",")}\n${rows.join("\n")}\n`;
+}
+
+/**
+ * One word of a command, quoted where a shell would make more of it.
+ * @param {string} text
+ */
+function word(text) {
+  return /^[\w.,:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
@@ -254,27 +267,40 @@ export function flightTable(scenario, recovery) {
  * @param {number} seed
  * @param {number | null} budget Seconds.
  * @param {Object<string, any> | null} origin The request that generated the scenario, if it is untouched.
+ * @param {Scenario} scenario
+ * @param {Strike[]} strikes
  */
-export function commands(planners, seed, budget, origin) {
+export function commands(planners, seed, budget, origin, scenario, strikes) {
   const names = planners.length ? planners : ["certified"];
   /** @param {any} value */
   const literal = (value) => (value === true ? "True" : value === false ? "False" : JSON.stringify(value));
   const made = origin
     ? `reknit.generate(${Object.entries(origin).map(([name, value]) => `${name}=${literal(value)}`).join(", ")})`
     : 'reknit.load_scenario("scenario.json")';
+  const saved = origin ? `python -c 'import reknit; reknit.save_scenario(${made}, "scenario.json")'\n` : "";
   const limit = budget === null ? "" : `, budget_s=${budget}`;
+  /** @param {number} id */
+  const called = (id) => (scenario.names ? scenario.names[id] : id);
+  const later = strikes.map(({ time_s, uavs }) => `reknit.Strike(${time_s}, uavs=${JSON.stringify(uavs.map(called))})`);
   const python = [
     "import reknit",
     "",
     `scenario = ${made}`,
+    ...(later.length ? [`strikes = [${later.join(", ")}]`] : []),
     `for planner in ${JSON.stringify(names)}:`,
-    `    run = reknit.recover(scenario, planner, seed=${seed}${limit})`,
-    "    print(planner, run.flight.reconnected_at_s)",
+    later.length
+      ? `    run = reknit.recover_repeatedly(scenario, planner, strikes, seed=${seed}${limit})`
+      : `    run = reknit.recover(scenario, planner, seed=${seed}${limit})`,
+    later.length ? "    print(planner, run.reconnected_at_s)" : "    print(planner, run.flight.reconnected_at_s)",
     "",
   ].join("\n");
-  const quoted = `'${names.join(",").replaceAll("'", "'\\''")}'`;
-  const listed = /^[\w.,+-]+$/.test(names.join(",")) ? names.join(",") : quoted;
+  const listed = word(names.join(","));
   const most = budget === null ? "" : ` --budget ${budget}`;
-  const shell = `reknit compare scenario.json --planners ${listed} --seed ${seed}${most} --out compare`;
+  if (later.length) {
+    const given = strikes.map(({ time_s, uavs }) => ` --strike ${word(`${time_s}:uavs=${uavs.map(called).join(",")}`)}`).join("");
+    const lines = names.map((name) => `reknit recover scenario.json --planner ${word(name)} --seed ${seed}${most}${given}\n`);
+    return { python, shell: saved + lines.join("") };
+  }
+  const shell = `${saved}reknit compare scenario.json --planners ${listed} --seed ${seed}${most} --out compare`;
   return { python, shell };
 }

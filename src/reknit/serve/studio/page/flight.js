@@ -37,6 +37,16 @@ export class FlightView {
     return this.times[this.times.length - 1];
   }
 
+  /** The swarm that flies, at any time. */
+  scenarioAt() {
+    return this.scenario;
+  }
+
+  /** Metres that a survivor flies in all. @param {number} row */
+  lengthOf(row) {
+    return this.recovery.flight.path_lengths_m[row];
+  }
+
   /**
    * @param {number} time
    * @returns {{frame: number, points: Float64Array}}

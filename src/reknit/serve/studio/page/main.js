@@ -1,33 +1,39 @@
 /** The studio: make a swarm, break it, mend it, see why, take it away. */
 
-import { ServiceProblem, getJson, post, rememberToken, runJob } from "./api.js";
-import { byId, currentMode, download, make } from "./dom.js";
+import { ServiceProblem, getJson, post, rememberToken } from "./api.js";
+import { byId, currentMode, make } from "./dom.js";
 import { Editor } from "./editor.js";
-import { commands, flightTable, scenarioTable, viewFilm, viewPng, viewSvg } from "./exports.js";
 import { demandForm, form } from "./forms.js";
+import { mendOne } from "./mending.js";
 import { byImportance, findLinks, networkOf, randomStream } from "./network.js";
-import { dimension, flat, readFragment, readScenario, shareFragment, survivorsOf, withDestroyed } from "./scenario.js";
+import { dimension, flat, readFragment, readScenario, survivorsOf, withDestroyed } from "./scenario.js";
 import { Stage } from "./stage.js";
+import { describeStrikes, drawStrikes, readStrikes, strikesAfter, withStrike } from "./strikes.js";
+import { TakeAway } from "./takeaway.js";
 import { drawBranch, drawCritical, drawProof, explain } from "./why.js";
 
-/** @import { Recovery, Run, Scenario } from "./types.js" */
+/** @import { Recovery, Run, Scenario, Strike } from "./types.js" */
 /** @import { Proof } from "./why.js" */
 /** @import { Tool } from "./editor.js" */
 /** @import { Panel } from "./stage.js" */
 
 const MOST_PANELS = 6;
 const NUMBERS_PER_FLIGHT = 400000;
+/** Survivors up to which a flight that strikes interrupt is asked for with every step. */
+const MOST_WHOLE = 2000;
 const FIRST = { uavs: 150, destroyed: 0.6, seed: 5, damage: "random", split: true };
 const USUAL = new Set(["uavs", "destroyed", "seed", "layout", "damage"]);
 
 const stage = new Stage(byId("grid", HTMLElement), byId("timeline", HTMLElement), byId("chart", HTMLCanvasElement));
-const editor = new Editor(stage, byId("tip", HTMLElement), (scenario, what) => change(scenario, what, null));
+const editor = new Editor(stage, byId("tip", HTMLElement), (scenario, what) => (what === "strike" ? strike(scenario, what) : change(scenario, what, null)));
 
 /** @type {Scenario | null} */
 let scenario = null;
 /** @type {Object<string, any> | null} */
 let origin = null;
-/** @type {Scenario[]} */
+/** @type {Strike[]} Those that come while the swarm flies. */
+let strikes = [];
+/** @type {{scenario: Scenario, strikes: Strike[]}[]} */
 const past = [];
 /** @type {Run[]} */
 let runs = [];
@@ -42,6 +48,10 @@ let schemas = {};
 let readGeneration = () => ({ ...FIRST });
 /** @type {() => Object<string, any>} */
 let readDemands = () => ({});
+
+const takeAway = new TakeAway(stage, () => ({
+  scenario, runs, strikes, origin, planners: chosenPlanners(), seed: planSeed(), budget: planBudget(),
+}), say);
 
 /**
  * @param {string} text
@@ -88,15 +98,17 @@ async function waitForService() {
  * @param {string} what
  * @param {Object<string, any> | null} made
  * @param {boolean} [refit]
+ * @param {Strike[]} [later] The strikes to come; if not given, those that are left.
  */
-function change(next, what, made, refit = false) {
-  if (scenario && scenario !== next) past.push(scenario);
+function change(next, what, made, refit = false, later = undefined) {
+  if (scenario && (scenario !== next || later)) past.push({ scenario, strikes });
   if (past.length > 100) past.shift();
+  strikes = later ?? strikesAfter(strikes, scenario, next);
   scenario = next;
   origin = made;
   stopRuns();
   runs = [];
-  listTaken();
+  takeAway.list();
   proofs = [];
   proofStep = -1;
   stage.showScenario(next, refit);
@@ -113,7 +125,8 @@ function describe(what) {
   const points = flat(ids.map((id) => /** @type {Scenario} */ (scenario).positions_m[id]), dim);
   const { count, sizes } = networkOf(points, dim, scenario.radio_range_m);
   const pieces = count === 1 ? "still one network" : `${count} sub-nets, the largest of ${sizes[0]}`;
-  const text = `${scenario.positions_m.length} UAVs, ${scenario.destroyed.length} destroyed, ${ids.length} survive: ${pieces}.`;
+  const more = strikes.length ? ` To come: ${describeStrikes(strikes)}.` : "";
+  const text = `${scenario.positions_m.length} UAVs, ${scenario.destroyed.length} destroyed, ${ids.length} survive: ${pieces}.${more}`;
   say(what ? `${what[0].toUpperCase()}${what.slice(1)}. ${text}` : text);
   byId("summary", HTMLElement).textContent = text;
   byId("undo", HTMLButtonElement).disabled = !past.length;
@@ -179,44 +192,24 @@ function mend() {
   const frames = Math.max(20, Math.min(240, Math.floor(NUMBERS_PER_FLIGHT / (survivors * dimension(scenario)))));
   const seed = planSeed();
   const own = runs;
-  const body = { scenario, seed, frames, budget_s: planBudget() };
-  void Promise.all(own.map((run) => mendOne(run, body))).then(() => {
-    if (own !== runs) return;
+  // A strike finds the swarm where it is at that instant, so every step counts where there is room.
+  const isWhole = strikes.length > 0 && survivors <= MOST_WHOLE;
+  const body = { scenario, seed, frames: isWhole ? null : frames, budget_s: planBudget() };
+  const mended = own.map((run) => mendOne(run, body, strikes, () => stage.updateRun(run)));
+  void Promise.all(mended).then((faults) => {
+    const away = faults.find((fault) => fault instanceof ServiceProblem && (fault.status === 0 || fault.status === 401));
+    if (away) complain(away);
+    if (own !== runs || away) return;
     const done = own.filter((run) => run.recovery);
     const best = done.flatMap((run) => run.recovery?.flight.reconnected_at_s ?? []);
     say(best.length ? `Whole again after ${Math.min(...best).toFixed(2)} s at best. Drag the time line, or press play.` : "No planner reconnected the swarm.", !best.length);
     showWhy();
-    listTaken();
+    takeAway.list();
     if (done.length && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
       stage.setTime(0);
       stage.playing = true;
     }
   });
-}
-
-/**
- * @param {Run} run
- * @param {Object<string, any>} body
- */
-async function mendOne(run, body) {
-  if (!run.abort) return;
-  try {
-    run.recovery = await runJob("/v1/recoveries", { ...body, planner: run.planner }, ({ fraction, message, preview }) => {
-      run.fraction = fraction;
-      run.message = message;
-      if (preview) {
-        run.preview = preview;
-        run.history.push({ ...preview, targets_m: null });
-      }
-      stage.updateRun(run);
-    }, run.abort.signal);
-  } catch (error) {
-    const isCancelled = error instanceof DOMException && error.name === "AbortError";
-    run.problem = isCancelled ? "Cancelled." : error instanceof Error ? error.message : String(error);
-    if (error instanceof ServiceProblem && (error.status === 0 || error.status === 401)) complain(error);
-  }
-  run.abort = null;
-  stage.updateRun(run);
 }
 
 /** Put the proof of the best bound into words. */
@@ -255,6 +248,7 @@ function drawOver(ink, panel) {
       text.textContent = `Branch k = ${hops} joins ${count} pairs of a survivor and a destroyed UAV: those at most ${hops} hops apart before the damage.`;
     }
     if (byId("show-critical", HTMLInputElement).checked) drawCritical(ink, stage.camera, scenario);
+    drawStrikes(ink, stage.camera, scenario, strikes);
   }
   editor.overlay(ink, panel);
 }
@@ -274,7 +268,7 @@ function continueFrom(recovery, time) {
   if (!panel?.view) return;
   const { points } = panel.view.at(time);
   const dim = dimension(scenario);
-  const ids = survivorsOf(scenario);
+  const ids = survivorsOf(panel.view.scenarioAt(time));
   const speed = scenario.max_speed_mps;
   const place = new Map(ids.map((id, row) => [id, row]));
   change({
@@ -284,21 +278,34 @@ function continueFrom(recovery, time) {
     names: scenario.names ? ids.map((id) => /** @type {string[]} */ (scenario?.names)[id]) : null,
     anchors: (scenario.anchors ?? []).flatMap((id) => place.get(id) ?? []),
     max_speed_mps: Array.isArray(speed) ? ids.map((id) => speed[id]) : speed,
-  }, `the swarm at ${time.toFixed(2)} s; strike it again`, null, true);
+  }, `the swarm at ${time.toFixed(2)} s; strike it again`, null, true, []);
 }
 
 async function generate() {
   const request = readGeneration();
   say("Generating …");
   const response = await post("/v1/scenarios", request);
-  change(await response.json(), "generated", request, true);
+  change(await response.json(), "generated", request, true, []);
 }
 
 /** @param {File} file */
 async function openFile(file) {
   if (!/\.(json|csv)$/i.test(file.name)) throw new Error(`${file.name.slice(0, 60)}: its name must end in .json or .csv`);
   const next = readScenario(await file.text(), file.name);
-  change(next, `opened ${file.name.slice(0, 60)}`, null, true);
+  change(next, `opened ${file.name.slice(0, 60)}`, null, true, []);
+}
+
+/**
+ * Lose UAVs now, or later if a time is given.
+ * @param {Scenario} next
+ * @param {string} what
+ */
+function strike(next, what) {
+  const time_s = Math.max(0, Number(byId("strike-time", HTMLInputElement).value) || 0);
+  const before = new Set(scenario?.destroyed);
+  const fresh = next.destroyed.filter((id) => !before.has(id));
+  if (scenario && time_s > 0 && fresh.length) change(scenario, `${what} after ${time_s} s`, origin, false, withStrike(strikes, time_s, fresh));
+  else change(next, what, null);
 }
 
 /** @param {number} count */
@@ -309,7 +316,7 @@ function strikeCritical(count) {
   const own = scenario;
   const links = findLinks(flat(ids.map((id) => own.positions_m[id]), dim), dim, scenario.radio_range_m);
   const worst = byImportance(ids.length, links).slice(0, count).map((row) => ids[row]);
-  change(withDestroyed(scenario, [...scenario.destroyed, ...worst]), "struck the most critical", null);
+  strike(withDestroyed(scenario, [...scenario.destroyed, ...worst]), "struck the most critical");
 }
 
 /** @param {number} share */
@@ -321,69 +328,7 @@ function strikeRandom(share) {
     const j = Math.floor(next() * (i + 1));
     [ids[i], ids[j]] = [ids[j], ids[i]];
   }
-  change(withDestroyed(scenario, [...scenario.destroyed, ...ids.slice(0, Math.round(share * ids.length))]), "random losses", null);
-}
-
-async function share() {
-  if (!scenario) return;
-  const fragment = await shareFragment(scenario, chosenPlanners(), planSeed());
-  if (fragment === null) {
-    saveScenario();
-    say("This swarm is too large for a link; it was saved as a file instead.");
-    return;
-  }
-  history.replaceState(null, "", fragment);
-  try {
-    await navigator.clipboard.writeText(location.href);
-    say("The link is in the clipboard; the address bar shows it too.");
-  } catch {
-    say("The address bar now holds the link to this view.");
-  }
-}
-
-function saveScenario() {
-  if (!scenario) return;
-  const text = JSON.stringify({ format: "reknit-scenario", version: 1, ...scenario }, null, 1);
-  download(new Blob([text], { type: "application/json" }), "scenario.json");
-}
-
-/** The run whose plan and flight are taken away. */
-function takenRun() {
-  const run = runs[Number(byId("taken-run", HTMLSelectElement).value) || 0];
-  if (!run?.recovery) throw new Error("There is no recovery yet: mend the swarm first.");
-  return run.recovery;
-}
-
-function savePlan() {
-  const { plan, planner } = takenRun();
-  if (!plan) throw new Error(`${planner.slice(0, 60)} steers and has no plan; choose another run.`);
-  download(new Blob([JSON.stringify(plan, null, 1)], { type: "application/json" }), `plan-${fileName(planner)}.json`);
-}
-
-function saveFlight() {
-  if (!scenario) return;
-  const recovery = takenRun();
-  download(new Blob([flightTable(scenario, recovery)], { type: "text/csv" }), `flight-${fileName(recovery.planner)}.csv`);
-}
-
-/** @param {string} planner */
-function fileName(planner) {
-  return planner.replaceAll(/[^\w.-]+/g, "-");
-}
-
-function listTaken() {
-  const list = byId("taken-run", HTMLSelectElement);
-  list.replaceChildren(...runs.map((run, k) => make("option", { value: k, text: run.planner, disabled: !run.recovery })));
-  list.disabled = !runs.some((run) => run.recovery);
-  list.value = String(Math.max(0, runs.findIndex((run) => run.recovery?.plan)));
-}
-
-function showCommands() {
-  if (!scenario) return;
-  const text = commands(chosenPlanners(), planSeed(), planBudget(), origin);
-  byId("python", HTMLElement).textContent = text.python;
-  byId("shell", HTMLElement).textContent = text.shell;
-  byId("commands-dialog", HTMLDialogElement).showModal();
+  strike(withDestroyed(scenario, [...scenario.destroyed, ...ids.slice(0, Math.round(share * ids.length))]), "random losses");
 }
 
 /** @param {string} id @param {() => void | Promise<void>} action */
@@ -410,35 +355,20 @@ function wire() {
   onClick("strike-critical", () => strikeCritical(Math.max(1, Number(byId("critical-count", HTMLInputElement).value) || 1)));
   onClick("strike-random", () => strikeRandom(Math.min(0.99, Math.max(0, Number(byId("random-share", HTMLInputElement).value) / 100))));
   onClick("heal", () => {
-    if (scenario) change(withDestroyed(scenario, []), "everybody lives", null);
+    if (scenario) change(withDestroyed(scenario, []), "everybody lives", null, false, []);
   });
   onClick("undo", () => {
     const before = past.pop();
     if (!before) return;
     scenario = null;
-    change(before, "undone", null);
+    change(before.scenario, "undone", null, false, before.strikes);
   });
   onClick("mend", mend);
   onClick("mend-now", mend);
   onClick("show-swarm", showSwarm);
   onClick("show-runs", showRuns);
   onClick("why-show", nextProof);
-  onClick("share", share);
-  onClick("save-scenario", saveScenario);
-  onClick("save-plan", savePlan);
-  onClick("save-flight", saveFlight);
-  onClick("save-table", () => {
-    if (scenario) download(new Blob([scenarioTable(scenario)], { type: "text/csv" }), "scenario.csv");
-  });
-  onClick("save-png", async () => download(await viewPng(stage), "reknit.png"));
-  onClick("save-svg", () => download(viewSvg(stage), "reknit.svg"));
-  onClick("save-film", async () => {
-    if (!stage.panels.some((panel) => panel.view)) throw new Error("There is no flight yet: mend the swarm first.");
-    say("Filming …");
-    download(await viewFilm(stage), "reknit.webm");
-    say("The film is saved.");
-  });
-  onClick("show-commands", showCommands);
+  for (const [id, action] of Object.entries(takeAway.actions)) onClick(id, action);
   onClick("help", () => byId("help-dialog", HTMLDialogElement).showModal());
   onClick("theme", () => {
     document.documentElement.dataset.theme = currentMode() === "dark" ? "light" : "dark";
@@ -485,6 +415,7 @@ function chooseTool(tool) {
     button.setAttribute("aria-pressed", String(button.dataset.tool === tool));
   }
   stage.grid.dataset.tool = tool;
+  byId("brush", HTMLElement).parentElement?.toggleAttribute("hidden", tool !== "disc" && tool !== "corridor");
   stage.draw();
 }
 
@@ -522,7 +453,8 @@ async function openLink() {
   }
   byId("own-planner", HTMLInputElement).value = view.planners.find((name) => !planners.some((row) => row.name === name)) ?? "";
   byId("plan-seed", HTMLInputElement).value = String(view.seed);
-  change(view.scenario, "opened the link", null, true);
+  byId("budget", HTMLInputElement).value = view.budget === null ? "" : String(view.budget);
+  change(view.scenario, "opened the link", null, true, readStrikes(view.strikes, view.scenario));
   return true;
 }
 

@@ -1,6 +1,6 @@
 /** Scenarios: reading files, editing without side effects, and the link that holds one. */
 
-/** @import { Scenario } from "./types.js" */
+/** @import { Scenario, Strike } from "./types.js" */
 
 const MAX_LINK_LETTERS = 60000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -247,17 +247,17 @@ async function unpack(letters) {
  * The fragment of a link that opens this view; null if the scenario is too large for a link.
  * @param {Scenario} scenario
  * @param {string[]} planners
- * @param {number} seed
+ * @param {{seed: number, budget: number | null, strikes: Strike[]}} more
  */
-export async function shareFragment(scenario, planners, seed) {
-  const letters = await pack(JSON.stringify({ scenario, planners, seed }));
+export async function shareFragment(scenario, planners, more) {
+  const letters = await pack(JSON.stringify({ scenario, planners, ...more }));
   return letters.length <= MAX_LINK_LETTERS ? `#view=${letters}` : null;
 }
 
 /**
  * What a link holds; null if it holds none.
  * @param {string} fragment
- * @returns {Promise<{scenario: Scenario, planners: string[], seed: number} | null>}
+ * @returns {Promise<{scenario: Scenario, planners: string[], seed: number, budget: number | null, strikes: unknown} | null>}
  */
 export async function readFragment(fragment) {
   const match = /^#view=([\w-]+)$/.exec(fragment);
@@ -266,5 +266,6 @@ export async function readFragment(fragment) {
   const scenario = fromJson(JSON.stringify(value.scenario ?? {}));
   checkScenario(scenario);
   const planners = Array.isArray(value.planners) ? value.planners.map(String).slice(0, 6) : [];
-  return { scenario, planners, seed: Number.isInteger(value.seed) ? value.seed : 0 };
+  const budget = typeof value.budget === "number" && value.budget > 0 ? value.budget : null;
+  return { scenario, planners, seed: Number.isInteger(value.seed) ? value.seed : 0, budget, strikes: value.strikes };
 }

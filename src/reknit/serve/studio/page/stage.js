@@ -4,17 +4,18 @@ import { Camera } from "./camera.js";
 import { drawChart, drawLive } from "./chart.js";
 import { currentMode, inkOf, make } from "./dom.js";
 import { linkSet, markRadius, pictureOf, projectAll } from "./draw.js";
-import { FlightView } from "./flight.js";
 import { findLinks } from "./network.js";
 import { paintSwarm } from "./paint.js";
+import { PhasedView, viewOf } from "./phases.js";
 import { dimension, flat, nameOf, speedOf, survivorsOf } from "./scenario.js";
 
 /** @import { Picture } from "./draw.js" */
+/** @import { FlightView } from "./flight.js" */
 /** @import { Preview, Recovery, Run, Scenario } from "./types.js" */
 
 /**
  * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, caption: HTMLElement,
- *   facts: HTMLElement, view: FlightView | null, run: Run | null, picture: Picture | null,
+ *   facts: HTMLElement, view: FlightView | PhasedView | null, run: Run | null, picture: Picture | null,
  *   shown: Preview | null}} Panel
  */
 
@@ -139,7 +140,7 @@ export class Stage {
     const panel = this.panels.find((one) => one.run === run);
     if (!panel || !this.scenario) return;
     if (run.recovery && !panel.view) {
-      panel.view = new FlightView(this.scenario, run.recovery);
+      panel.view = viewOf(this.scenario, run.recovery);
       this.slider?.setAttribute("max", String(this.end));
     }
     this.describe(panel);
@@ -170,16 +171,18 @@ export class Stage {
     }
     const { plan, metrics, flight } = recovery;
     const at = flight.reconnected_at_s;
-    const status = plan ? plan.status : at === null ? "not connected" : "reconnected";
+    const plans = (recovery.phases ?? [{ recovery }]).flatMap((phase) => phase.recovery.plan ?? []);
+    const gaps = plans.flatMap((one) => one.gap ?? []);
+    const status = plan && !recovery.phases ? plan.status : at === null ? "not connected" : "reconnected";
     const good = at !== null;
     panel.caption.append(make("span", { class: `chip ${good ? "good" : "bad"}`, text: status }));
     /** @type {[string, string, string][]} */
     const facts = [
       ["flown", at === null ? "never" : `${at.toFixed(2)} s`, "First instant at which the swarm is whole"],
-      ["planned", plan ? `${plan.recovery_time_s.toFixed(2)} s` : "steers", "Longest displacement over speed"],
-      ["gap", plan && plan.gap !== null ? percent(plan.gap) : "–", "Planned time above the proved bound"],
+      ["planned", plan ? `${plans.map((one) => one.recovery_time_s.toFixed(2)).join(", then ")} s` : "steers", "Longest displacement over speed, anew after every strike"],
+      ["gap", gaps.length ? percent(Math.max(...gaps)) : "–", "Planned time above the proved bound, at most"],
       ["links/UAV", `${number2(metrics.mean_degree)} (≤${metrics.max_degree})`, "Mean and largest degree at the end"],
-      ["flown in all", metres(metrics.path_length_m), "Path length of all UAVs, which is what costs energy"],
+      ["energy, as path", metres(metrics.path_length_m), "Metres flown by all UAVs together, which is what costs energy"],
       ["closest", metrics.min_separation_m === null ? "–" : metres(metrics.min_separation_m), "Smallest distance between two UAVs at any time"],
       ["computing", recovery.compute_s >= 1 ? `${recovery.compute_s.toFixed(1)} s` : `${(recovery.compute_s * 1000).toFixed(0)} ms`, "Time the planner took"],
     ];
@@ -208,7 +211,15 @@ export class Stage {
   /** The best proved bound of the runs. @returns {number | null} */
   get bound() {
     const bounds = this.panels.flatMap((panel) => (panel.run?.recovery?.plan ? [panel.run.recovery.plan.lower_bound_s] : []));
-    return bounds.length ? Math.max(...bounds) : null;
+    const bound = bounds.length ? Math.max(...bounds) : null;
+    // After a strike the swarm is another, and the bound of the first is none of it.
+    return bound !== null && this.strikeTimes.some((time) => time < bound) ? null : bound;
+  }
+
+  /** When strikes interrupt the flights. @returns {number[]} */
+  get strikeTimes() {
+    const phases = this.panels.flatMap((panel) => panel.run?.recovery?.phases ?? []);
+    return [...new Set(phases.map((phase) => phase.begin))].filter((time) => time > 0);
   }
 
   /** @param {number} time */
@@ -309,7 +320,7 @@ export class Stage {
    */
   chartData(width, height) {
     return {
-      width, height, end: this.end, time: this.time, bound: this.bound,
+      width, height, end: this.end, time: this.time, bound: this.bound, strikes: this.strikeTimes,
       lines: this.panels.map((panel) => ({
         name: panel.run?.planner ?? "",
         times: panel.view?.times ?? [],
@@ -350,7 +361,8 @@ export class Stage {
    */
   describeUav(panel, row) {
     if (!this.scenario || !panel.picture) return "";
-    const id = survivorsOf(this.scenario)[row];
+    const swarm = panel.view?.scenarioAt(this.time) ?? this.scenario;
+    const id = survivorsOf(swarm)[row];
     const { network } = panel.picture;
     let degree = 0;
     for (const end of network.links) if (end === row) degree++;
@@ -361,7 +373,7 @@ export class Stage {
     ];
     const { view } = panel;
     if (view) {
-      lines.push(`now at ${view.speedAt(this.time, row).toFixed(1)} m/s; its path is ${metres(view.recovery.flight.path_lengths_m[row])}`);
+      lines.push(`now at ${view.speedAt(this.time, row).toFixed(1)} m/s; its path is ${metres(view.lengthOf(row))}`);
       const held = view.heldAt(this.time, id);
       if (held) lines.push(held);
     }

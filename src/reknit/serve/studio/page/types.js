@@ -13,7 +13,10 @@
  * @typedef {{status: string, recovery_time_s: number, lower_bound_s: number, gap: number | null,
  *   targets_m: number[][], certificate: Certificate, details: Object<string, any>}} Plan
  * @typedef {{planner: string, compute_s: number, plan: Plan | null, flight: Flight,
- *   metrics: Object<string, any>, belief?: Belief | null}} Recovery
+ *   metrics: Object<string, any>, belief?: Belief | null, phases?: Phase[]}} Recovery
+ * @typedef {{time_s: number, uavs: number[]}} Strike A further loss, seconds after the damage.
+ * @typedef {{begin: number, scenario: Scenario, recovery: Recovery}} Phase
+ *   The flight from the damage or from a strike on, and the swarm as it was then.
  * @typedef {{observer: number, status: string[], apart_m: number[][]}} Belief
  *   What one UAV holds of everybody at each frame: a digit of `HELD` per UAV, and how far the
  *   place it believes in is from the true one.

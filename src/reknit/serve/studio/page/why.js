@@ -173,18 +173,44 @@ export function drawProof(ink, camera, scenario, proof) {
  * @param {Scenario} scenario
  */
 export function drawCritical(ink, camera, scenario) {
-  const dim = dimension(scenario);
-  const ids = survivorsOf(scenario);
-  const points = flat(ids.map((id) => scenario.positions_m[id]), dim);
   ink.strokeStyle = THEME[currentMode()].text;
   ink.lineWidth = 2;
-  for (const row of cutNodes(ids.length, findLinks(points, dim, scenario.radio_range_m))) {
-    const point = scenario.positions_m[ids[row]];
+  for (const id of once(scenario, "critical", () => criticalIds(scenario))) {
+    const point = scenario.positions_m[id];
     const [x, y] = camera.project(point[0], point[1], point[2] ?? 0);
     ink.beginPath();
     ink.arc(x, y, 11, 0, 2 * Math.PI);
     ink.stroke();
   }
+}
+
+/**
+ * Survivors whose loss alone would split their sub-net.
+ * @param {Scenario} scenario
+ */
+function criticalIds(scenario) {
+  const dim = dimension(scenario);
+  const ids = survivorsOf(scenario);
+  const points = flat(ids.map((id) => scenario.positions_m[id]), dim);
+  return cutNodes(ids.length, findLinks(points, dim, scenario.radio_range_m)).map((row) => ids[row]);
+}
+
+/** @type {WeakMap<Scenario, Map<string, any>>} */
+const found = new WeakMap();
+
+/**
+ * What was found of a scenario, which never changes: a map that is turned asks again and again.
+ * @template T
+ * @param {Scenario} scenario
+ * @param {string} name
+ * @param {() => T} find
+ * @returns {T}
+ */
+function once(scenario, name, find) {
+  const known = found.get(scenario) ?? new Map();
+  found.set(scenario, known);
+  if (!known.has(name)) known.set(name, find());
+  return known.get(name);
 }
 
 /**
@@ -195,10 +221,12 @@ export function drawCritical(ink, camera, scenario) {
  * @param {number} hops
  */
 export function drawBranch(ink, camera, scenario, hops) {
-  const dim = dimension(scenario);
   const { positions_m: rows } = scenario;
-  const links = findLinks(flat(rows, dim), dim, scenario.radio_range_m);
-  const pairs = damagePairs(rows.length, links, new Set(scenario.destroyed), hops);
+  const pairs = once(scenario, `branch ${hops}`, () => {
+    const dim = dimension(scenario);
+    const links = findLinks(flat(rows, dim), dim, scenario.radio_range_m);
+    return damagePairs(rows.length, links, new Set(scenario.destroyed), hops);
+  });
   ink.strokeStyle = THEME[currentMode()].proof;
   ink.lineWidth = 1;
   ink.globalAlpha = Math.min(0.7, Math.max(0.06, 250 / (pairs.length + 1)));
