@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from playwright.sync_api import Page
 
 import reknit
 from reknit.swarm.demands import demand_fields
-from tests.serve.running import Running
+from tests.serve.running import Running, until
 from tests.serve.studio.browser import (
     choose,
     load,
     mended,
     open_all,
     open_studio,
+    place_of,
     two_groups,
 )
 
@@ -46,6 +49,82 @@ def test_strikes_painted_and_chosen(page: Page, service: Running) -> None:
     own = reknit.generate(80, ids, seed=2)
     count = page.evaluate("reknit.stage.panels[0].picture.network.count")
     assert count == own.subnet_count
+
+
+def test_a_corridor_hits_what_it_covers(page: Page, service: Running) -> None:
+    """Those within half a brush of the dragged line are lost, and nobody else."""
+    open_studio(page, service)
+    load(page, reknit.generate(80, [], seed=2))
+    page.click("[data-tool=corridor]")
+    box = page.locator(".panel canvas").bounding_box()
+    assert box is not None
+    begin, end = np.asarray([120.0, 80.0]), np.asarray([620.0, 420.0])
+    places = np.asarray(
+        page.evaluate(
+            "reknit.scenario.positions_m.map((row) => reknit.stage.camera.project(...row, 0))"
+        )
+    )
+    page.mouse.move(box["x"] + begin[0], box["y"] + begin[1])
+    page.mouse.down()
+    page.mouse.move(box["x"] + end[0], box["y"] + end[1], steps=5)
+    page.mouse.up()
+    along = np.clip((places - begin) @ (end - begin) / ((end - begin) @ (end - begin)), 0.0, 1.0)
+    away = np.linalg.norm(places - begin - along[:, None] * (end - begin), axis=1)
+    width = page.evaluate("reknit.editor.brush")
+    assert page.evaluate("reknit.scenario.destroyed") == np.flatnonzero(away <= width / 2).tolist()
+    assert 0 < (away <= width / 2).sum() < 80
+
+
+def test_a_swarm_is_edited_by_hand(page: Page, service: Running) -> None:
+    """Add, drag and take out UAVs with the pointer; every step can be undone."""
+    open_studio(page, service)
+    load(page, two_groups())
+    box = page.locator(".panel canvas").bounding_box()
+    assert box is not None
+
+    def screen(x_m: float, y_m: float) -> tuple[float, float]:
+        place = place_of(page, [x_m, y_m])
+        return box["x"] + place[0], box["y"] + place[1]
+
+    page.click("[data-tool=add]")
+    page.mouse.click(*screen(200.0, 90.0))
+    assert page.evaluate("reknit.scenario.positions_m.length") == 7
+    assert page.evaluate("reknit.scenario.positions_m[6]") == pytest.approx([200.0, 90.0], abs=1.0)
+    assert "still one network" not in page.inner_text("#summary")
+    page.click("[data-tool=move]")
+    page.mouse.move(*screen(200.0, 90.0))
+    page.mouse.down()
+    page.mouse.move(*screen(200.0, 0.0), steps=4)
+    page.mouse.up()
+    assert page.evaluate("reknit.scenario.positions_m[6]") == pytest.approx([200.0, 0.0], abs=1.0)
+    assert "still one network" in page.inner_text("#summary")
+    page.click("#undo")
+    assert page.evaluate("reknit.scenario.positions_m[6][1]") == pytest.approx(90.0, abs=1.0)
+    page.click("[data-tool=remove]")
+    page.mouse.click(*screen(0.0, 0.0))
+    assert page.evaluate("reknit.scenario.positions_m.length") == 6
+    assert page.evaluate("reknit.scenario.destroyed") == [2]  # those after it moved up
+    page.click("#undo")
+    assert page.evaluate("reknit.scenario.destroyed") == [3]
+
+
+def test_a_file_is_dropped(page: Page, service: Running) -> None:
+    """A table dropped on the page is opened; one that is none is answered and changes nothing."""
+    open_studio(page, service)
+    drop = """([name, text]) => {
+        const carried = new DataTransfer();
+        carried.items.add(new File([text], name));
+        document.body.dispatchEvent(
+            new DragEvent('drop', { dataTransfer: carried, bubbles: true, cancelable: true }));
+    }"""
+    table = "uav_id,x_m,y_m,alive\na,0,0,1\nb,90,0,0\nc,180,0,1\n"
+    page.evaluate(drop, ["swarm.csv", table])
+    until(lambda: "Opened swarm.csv" in page.inner_text("#status"))
+    before = page.evaluate("reknit.scenario")
+    assert (before["names"], before["destroyed"]) == (["a", "b", "c"], [1])
+    page.evaluate(drop, ["swarm.csv", table.replace("90,0,0", "ninety,0,0")])
+    until(lambda: 'line 3 is "b,ninety,0,0"' in page.inner_text("#status"))
+    assert page.evaluate("reknit.scenario") == before
 
 
 def test_demands_make_their_own_form(page: Page, service: Running) -> None:
