@@ -1,11 +1,13 @@
 """Speed and steadiness of the service and of the studio's page.
 
-Run: python -m benchmarks.bench_serve [rate] [latency] [fuzz] [soak] [frames] [--workers 2]
-         [--plans 40] [--rounds 5] [--requests 640] [--cases 300] [--soak-minutes 0.5]
+Run: python -m benchmarks.bench_serve [rate] [latency] [cancel] [fuzz] [soak] [frames]
+         [--workers 2] [--plans 40] [--rounds 5] [--requests 640] [--cancels 20] [--cases 300]
+         [--soak-minutes 0.5]
          [--pause 0.2] [--log benchmarks/serve.jsonl] [--pages docs]
 
 rate     certified plans a second over HTTP against the same plans in as many processes, in turns
 latency  median and 99th percentile with 32 clients at once
+cancel   how much a job still works after its DELETE
 fuzz     --cases cases of schemathesis and as many random bodies: no status 500, no leaked worker
 soak     mixed load while workers are killed by SIGKILL every few seconds
 frames   what a frame of the studio costs, and how many are shown
@@ -25,6 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.serving.cancels import cancels_text, measure_cancels
 from benchmarks.serving.frames import frames_text, measure_frames
 from benchmarks.serving.fuzz import fuzz_text, measure_fuzz
 from benchmarks.serving.load import latency_text, measure_latency, measure_rate, rate_text
@@ -34,11 +37,12 @@ from benchmarks.serving.soak import soak, soak_text
 TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "rate": rate_text,
     "latency": latency_text,
+    "cancel": cancels_text,
     "fuzz": fuzz_text,
     "soak": soak_text,
     "frames": frames_text,
 }
-PAGES = {"service.md": ("rate", "latency", "fuzz", "soak"), "studio.md": ("frames",)}
+PAGES = {"service.md": ("rate", "latency", "cancel", "fuzz", "soak"), "studio.md": ("frames",)}
 
 
 def measure(part: str, service: Served, chosen: argparse.Namespace) -> dict[str, Any] | None:
@@ -47,6 +51,8 @@ def measure(part: str, service: Served, chosen: argparse.Namespace) -> dict[str,
         return measure_rate(service, chosen.plans, chosen.rounds)
     if part == "latency":
         return measure_latency(service, chosen.requests)
+    if part == "cancel":
+        return measure_cancels(service, chosen.cancels)
     if part == "fuzz":
         return measure_fuzz(service, chosen.cases, chosen.cases)
     if part == "soak":
@@ -101,6 +107,7 @@ def main() -> None:
     parser.add_argument("--plans", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=640)
+    parser.add_argument("--cancels", type=int, default=20)
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--soak-minutes", type=float, default=0.5)
     parser.add_argument("--pause", type=float, default=0.2, help="seconds between two requests")

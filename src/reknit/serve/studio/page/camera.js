@@ -58,6 +58,11 @@ export class Camera {
     this.scale *= zoom;
   }
 
+  /** Another text as soon as anything is seen elsewhere. */
+  get stamp() {
+    return [...this.centre, this.scale, this.yaw, this.pitch, this.dim, this.width, this.height].join(" ");
+  }
+
   /**
    * The map as a matrix: what one metre along each axis does on the screen. Beside it `shiftX`
    * and `shiftY`, so that x[0] * px + y[0] * py + z[0] * pz + shiftX is `project` without

@@ -10,6 +10,7 @@ export const RUN_COLOURS = {
   light: ["#2166ac", "#d98200", "#00876c", "#b5478f", "#c8430a", "#6a51a3"],
 };
 const TITLE_WIDTH = 130;
+const [CHART_LEFT, CHART_RIGHT, CHART_TOP, CHART_BOTTOM] = [44, 14, 18, 22];
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [1, 2]];
 
 /**
@@ -24,10 +25,10 @@ export function drawChart(ink, chart, mode) {
   ink.clearRect(0, 0, width, height);
   ink.fillStyle = theme.ground;
   ink.fillRect(0, 0, width, height);
-  const left = 44;
-  const right = width - 14;
-  const top = 18;
-  const bottom = height - 22;
+  const left = CHART_LEFT;
+  const right = width - CHART_RIGHT;
+  const top = CHART_TOP;
+  const bottom = height - CHART_BOTTOM;
   const most = Math.max(2, ...chart.lines.map((line) => Math.max(...line.subnets)));
   /** @param {number} t */
   const px = (t) => left + ((right - left) * t) / Math.max(chart.end, 1e-9);
@@ -102,11 +103,21 @@ export function drawChart(ink, chart, mode) {
     const begin = onLeft ? px(chart.bound) - 6 : Math.max(px(chart.bound) + 6, left + TITLE_WIDTH);
     ink.fillText(`no plan arrives before ${chart.bound.toFixed(2)} s`, begin, 12);
   }
-  ink.strokeStyle = theme.text;
+}
+
+/**
+ * The present instant, over the chart.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {{width: number, height: number, end: number, time: number}} chart
+ * @param {Mode} mode
+ */
+export function drawInstant(ink, chart, mode) {
+  const x = CHART_LEFT + ((chart.width - CHART_RIGHT - CHART_LEFT) * chart.time) / Math.max(chart.end, 1e-9);
+  ink.strokeStyle = THEME[mode].text;
   ink.lineWidth = 1;
   ink.beginPath();
-  ink.moveTo(px(chart.time), top - 4);
-  ink.lineTo(px(chart.time), bottom + 4);
+  ink.moveTo(x, CHART_TOP - 4);
+  ink.lineTo(x, chart.height - CHART_BOTTOM + 4);
   ink.stroke();
 }
 

@@ -1,6 +1,6 @@
 /** What can be taken away: pictures, a film, files, and the commands that do the same. */
 
-import { drawChart } from "./chart.js";
+import { drawChart, drawInstant } from "./chart.js";
 import { currentMode } from "./dom.js";
 import { THEME, drawSwarm } from "./draw.js";
 import { dimension, nameOf, survivorsOf } from "./scenario.js";
@@ -132,7 +132,9 @@ function compose(stage, ink, enter) {
   });
   if (place.chart) {
     const leave = enter(0, place.total.height - place.chart);
-    drawChart(ink, stage.chartData(place.total.width, place.chart), mode);
+    const chart = stage.chartData(place.total.width, place.chart);
+    drawChart(ink, chart, mode);
+    drawInstant(ink, chart, mode);
     leave();
   }
   return place.total;

@@ -173,6 +173,16 @@ export class GlPainter {
   }
 
   /**
+   * What is under everything else; here as quick to paint as to keep.
+   * @param {object} owner
+   * @param {string} stamp
+   * @param {() => void} paint
+   */
+  layer(owner, stamp, paint) {
+    paint();
+  }
+
+  /**
    * @param {number} x1
    * @param {number} y1
    * @param {number} x2

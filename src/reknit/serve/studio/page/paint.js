@@ -25,8 +25,10 @@ export function paintSwarm(ink, camera, picture, mode, ratio, painter = glPainte
   const screen = projectAll(camera, points, dim);
   const radius = markRadius(camera, (points.length + picture.lost.length) / dim);
   painter.begin(camera.width, camera.height, ratio, packed(THEME[mode].ground, 1));
-  addGrid(painter, camera, mode);
-  addLost(painter, camera, picture, mode, radius);
+  painter.layer(picture.lost, `${camera.stamp} ${mode} ${ratio} ${radius}`, () => {
+    addGrid(painter, camera, mode);
+    addLost(painter, camera, picture, mode, radius);
+  });
   addTrails(painter, camera, picture, mode);
   addLinks(painter, picture, screen, mode, radius);
   addUavs(painter, picture, screen, mode, radius);

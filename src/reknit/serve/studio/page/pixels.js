@@ -11,6 +11,9 @@ export class PixelPainter {
     this.width = 1;
     this.height = 1;
     this.ratio = 1;
+    this.ground = 0;
+    /** @type {WeakMap<object, {stamp: string, words: Uint32Array | null}>} */
+    this.layers = new WeakMap();
   }
 
   /**
@@ -29,7 +32,25 @@ export class PixelPainter {
       this.height = h;
     }
     this.ratio = ratio;
-    this.words.fill(ground);
+    this.ground = ground;
+  }
+
+  /**
+   * What is under everything else and the same from frame to frame: painted once, then copied.
+   * @param {object} owner Whose it is; forgotten with it.
+   * @param {string} stamp It is painted anew when this changes.
+   * @param {() => void} paint
+   */
+  layer(owner, stamp, paint) {
+    const known = this.layers.get(owner);
+    if (known?.stamp === stamp && known.words) {
+      this.words.set(known.words);
+      return;
+    }
+    this.words.fill(this.ground);
+    paint();
+    // A map that is being moved is another every time: only what comes twice is worth keeping.
+    this.layers.set(owner, { stamp, words: known?.stamp === stamp ? this.words.slice() : null });
   }
 
   /**
@@ -57,17 +78,16 @@ export class PixelPainter {
       side += slope * (end - begin);
       [begin, end] = [end, begin];
     }
-    const { data } = this.image;
+    const { words } = this;
     const limit = isSteep ? this.height : this.width;
     const across = isSteep ? this.width : this.height;
-    const step = isSteep ? this.width * 4 : 4;
-    const stride = isSteep ? 4 : this.width * 4;
-    const red = colour & 255;
-    const green = (colour >> 8) & 255;
-    const blue = (colour >> 16) & 255;
+    const step = isSteep ? this.width : 1;
+    const stride = isSteep ? 1 : this.width;
+    const outer = colour & 0xff00ff;
+    const green = colour & 0x00ff00;
     const slant = Math.sqrt(1 + slope * slope);
     const half = 0.5 * width * ratio * slant;
-    const alpha = ((colour >>> 24) / 255) * Math.min(1, (2 * half) / slant);
+    const alpha = 256 * ((colour >>> 24) / 255) * Math.min(1, (2 * half) / slant);
     const reach = half + 0.5;
     const first = Math.max(0, Math.round(begin));
     const last = Math.min(limit - 1, Math.round(end));
@@ -77,11 +97,8 @@ export class PixelPainter {
       const high = Math.min(across - 1, Math.floor(middle + reach));
       for (let pixel = low; pixel <= high; pixel++) {
         const cover = reach - Math.abs(pixel - middle);
-        const share = cover >= 1 ? alpha : alpha * cover;
         const place = at * step + pixel * stride;
-        data[place] += (red - data[place]) * share;
-        data[place + 1] += (green - data[place + 1]) * share;
-        data[place + 2] += (blue - data[place + 2]) * share;
+        words[place] = mixed(words[place], outer, green, cover >= 1 ? alpha : alpha * cover);
       }
     }
   }
@@ -94,15 +111,13 @@ export class PixelPainter {
    */
   dot(x, y, radius, colour) {
     const { ratio, width, words } = this;
-    const { data } = this.image;
     const cx = x * ratio - 0.5;
     const cy = y * ratio - 0.5;
     const r = radius * ratio;
     const reach = r + 0.5;
     const full = Math.max(0, r - 0.5);
-    const red = colour & 255;
-    const green = (colour >> 8) & 255;
-    const blue = (colour >> 16) & 255;
+    const outer = colour & 0xff00ff;
+    const green = colour & 0x00ff00;
     const bottom = Math.min(this.height - 1, Math.floor(cy + reach));
     const right = Math.min(width - 1, Math.floor(cx + reach));
     for (let py = Math.max(0, Math.ceil(cy - reach)); py <= bottom; py++) {
@@ -113,11 +128,8 @@ export class PixelPainter {
         if (square <= full * full) {
           words[py * width + px] = colour;
         } else if (square < reach * reach) {
-          const share = Math.min(1, reach - Math.sqrt(square));
-          const place = (py * width + px) * 4;
-          data[place] += (red - data[place]) * share;
-          data[place + 1] += (green - data[place + 1]) * share;
-          data[place + 2] += (blue - data[place + 2]) * share;
+          const place = py * width + px;
+          words[place] = mixed(words[place], outer, green, 256 * Math.min(1, reach - Math.sqrt(square)));
         }
       }
     }
@@ -127,4 +139,23 @@ export class PixelPainter {
   end(ink) {
     ink.putImageData(this.image, 0, 0);
   }
+}
+
+/**
+ * A pixel with some of another colour in it: red and blue in one product, green in a second.
+ * What runs over into the bits between them is cut off.
+ * @param {number} under
+ * @param {number} outer Red and blue of the colour.
+ * @param {number} green
+ * @param {number} share Of 256.
+ */
+function mixed(under, outer, green, share) {
+  const rest = under & 0xff00ff;
+  const middle = under & 0x00ff00;
+  const part = share | 0;
+  return (
+    ((rest + (Math.imul(outer - rest, part) >> 8)) & 0xff00ff) |
+    ((middle + (Math.imul(green - middle, part) >> 8)) & 0x00ff00) |
+    0xff000000
+  );
 }

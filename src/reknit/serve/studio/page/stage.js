@@ -1,7 +1,7 @@
 /** The panels side by side, the time line under them, and the chart of sub-nets. */
 
 import { Camera } from "./camera.js";
-import { drawChart, drawLive } from "./chart.js";
+import { drawChart, drawInstant, drawLive } from "./chart.js";
 import { currentMode, inkOf, make } from "./dom.js";
 import { linkSet, markRadius, pictureOf, projectAll } from "./draw.js";
 import { findLinks } from "./network.js";
@@ -49,6 +49,10 @@ export class Stage {
     /** @type {((recovery: Recovery, time: number) => void) | null} */
     this.onContinue = null;
     this.frameMs = 0;
+    this.chartKept = document.createElement("canvas");
+    this.chartStamp = "";
+    /** @type {Panel | null} Of the runs that the kept chart is about. */
+    this.chartOwner = null;
     this.buildTimeline();
     new ResizeObserver(() => this.draw()).observe(grid);
     requestAnimationFrame((now) => this.tick(now));
@@ -311,7 +315,17 @@ export class Stage {
     if (this.clock) this.clock.textContent = `${this.time.toFixed(2)} s`;
     const { clientWidth: width, clientHeight: height } = this.chart;
     if (!width || !height) return;
-    drawChart(inkOf(this.chart, width, height), this.chartData(width, height), mode);
+    const chart = this.chartData(width, height);
+    const ink = inkOf(this.chart, width, height);
+    const stamp = [this.chart.width, width, height, mode, chart.end, chart.bound, chart.lines.map((line) => line.times.length)].join(" ");
+    if (stamp !== this.chartStamp || !this.panels.includes(/** @type {Panel} */ (this.chartOwner))) {
+      // Its lines are the same from frame to frame; only the instant moves.
+      drawChart(inkOf(this.chartKept, width, height), chart, mode);
+      this.chartStamp = stamp;
+      this.chartOwner = this.panels[0];
+    }
+    ink.drawImage(this.chartKept, 0, 0, width, height);
+    drawInstant(ink, chart, mode);
   }
 
   /**
