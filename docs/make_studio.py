@@ -43,16 +43,13 @@ def take(url: str) -> None:
         _strike(page)
         page.screenshot(path=PICTURES / "studio-break.png")
         page.mouse.up()
-        page.click("#undo")
         page.click("[data-tool=click]")
-        page.click("#mend")
-        _until(
-            page,
-            "reknit.runs.some((run) => run.planner === 'ml-dagl'"
-            " && (run.history.length > 5 || run.recovery))",
-        )
-        page.evaluate("document.querySelector('aside').scrollTo(0, 0)")
+        _watch(page)
         page.screenshot(path=PICTURES / "studio-live.png")
+        page.goto("about:blank")  # a page that goes lets go of its jobs
+        page.goto(url)
+        _until(page, "Boolean(window.reknit?.scenario)")
+        page.click("#mend-now")
         _until(page, "reknit.runs.length && reknit.runs.every((run) => run.recovery)")
         page.evaluate("reknit.stage.playing = false")
         page.evaluate("reknit.stage.setTime(reknit.stage.bound * 0.9)")
@@ -67,6 +64,8 @@ def take(url: str) -> None:
         page.mouse.move(5, 5)
         time.sleep(0.5)
         page.screenshot(path=PICTURES / "studio-why.png")
+        _strike_later(page)
+        page.screenshot(path=PICTURES / "studio-strikes.png")
         browser.close()
 
 
@@ -80,6 +79,40 @@ def _strike(page: Page) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + 0.62 * box["width"], box["y"] + 0.6 * box["height"], steps=8)
     time.sleep(0.3)
+
+
+def _watch(page: Page) -> None:
+    """Planners at work on a swarm on which they need a while."""
+    page.fill("#generation #field-uavs", "600")
+    page.fill("#generation #field-destroyed", "0.9")
+    page.click("#generate")
+    _until(page, "reknit.scenario.positions_m.length === 600")
+    page.click("#mend-now")
+    _until(
+        page,
+        "reknit.runs.filter((run) => run.planner !== 'hero')"
+        ".every((run) => run.history.length > 3 || run.recovery)",
+    )
+    page.evaluate("document.querySelector('aside').scrollTo(0, 0)")
+
+
+def _strike_later(page: Page) -> None:
+    """Two further strikes during the flight, and the flights between and after them."""
+    page.evaluate(
+        "document.querySelectorAll('aside > details')"
+        ".forEach((part, number) => { part.open = number < 3; })"
+    )
+    for after_s, losses in (("1.5", "3"), ("4", "5")):
+        page.fill("#strike-time", after_s)
+        page.fill("#critical-count", losses)
+        page.click("#strike-critical")
+    page.click("#mend-now")
+    _until(page, "reknit.runs.length && reknit.runs.every((run) => run.recovery)")
+    page.evaluate("reknit.stage.playing = false")
+    page.evaluate("reknit.stage.setTime(4.2)")
+    page.evaluate("document.querySelector('aside').scrollTo(0, 0)")
+    page.mouse.move(5, 5)
+    time.sleep(0.5)
 
 
 def _until(page: Page, holds: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 from collections.abc import Callable
@@ -74,7 +75,9 @@ def run_server(settings: ServeSettings, on_start: Callable[[str], None]) -> None
         listener = socket.create_server((settings.host, settings.port), family=family, backlog=512)
     except OSError as error:
         where = f"{settings.host}:{settings.port}"
-        raise InvalidParameter("host, port", where, f"a free address ({error.strerror})") from None
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        allowed = f"an address of this machine and a free port, as 0 finds one ({reason})"
+        raise InvalidParameter("host, port", where, allowed) from None
     app = create_app(settings)
     config = uvicorn.Config(
         app,

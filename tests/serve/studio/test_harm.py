@@ -15,6 +15,7 @@ from tests.serve.running import Running, running, until
 from tests.serve.studio.browser import (
     choose,
     choose_file,
+    load,
     mended,
     open_studio,
     two_groups,
@@ -81,3 +82,15 @@ def test_the_page_survives_a_restart(page: Page) -> None:
         assert page.evaluate("reknit.scenario") == before
         page.click("#generate")
         until(lambda: "Generated" in page.inner_text("#status"))
+
+
+def test_a_closed_page_frees_its_workers(page: Page, service: Running) -> None:
+    """Whoever leaves in the midst of mending leaves no job behind."""
+    open_studio(page, service)
+    load(page, reknit.generate(3_000, 0.95, seed=2))
+    choose(page, "certified")
+    page.click("#mend-now")
+    with service.http() as http:
+        until(lambda: http.get("/v1/health").json()["busy"] == 1)
+        page.goto("about:blank")
+        until(lambda: http.get("/v1/health").json()["busy"] == 0, 5.0)

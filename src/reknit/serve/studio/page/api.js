@@ -81,8 +81,9 @@ export async function post(path, body, headers = {}, signal = undefined) {
  */
 export async function runJob(path, body, progress, signal) {
   const place = await submit(path, body, progress, signal);
-  const cancel = () => void ask(place, { method: "DELETE" }).catch(() => {});
+  const cancel = () => void ask(place, { method: "DELETE", keepalive: true }).catch(() => {});
   signal.addEventListener("abort", cancel);
+  window.addEventListener("pagehide", cancel); // nobody waits for it any more
   try {
     const response = await ask(`${place}/events`, { signal });
     for await (const status of events(response)) progress(status);
@@ -91,6 +92,7 @@ export async function runJob(path, body, progress, signal) {
     return result;
   } finally {
     signal.removeEventListener("abort", cancel);
+    window.removeEventListener("pagehide", cancel);
   }
 }
 

@@ -8,7 +8,7 @@ import { mendOne } from "./mending.js";
 import { byImportance, findLinks, networkOf, randomStream } from "./network.js";
 import { dimension, flat, readFragment, readScenario, survivorsOf, withDestroyed } from "./scenario.js";
 import { Stage } from "./stage.js";
-import { describeStrikes, drawStrikes, readStrikes, strikesAfter, withStrike } from "./strikes.js";
+import { describeStrikes, drawStrikes, leftBy, readStrikes, strikesAfter, withStrike } from "./strikes.js";
 import { TakeAway } from "./takeaway.js";
 import { drawBranch, drawCritical, drawProof, explain } from "./why.js";
 
@@ -295,13 +295,18 @@ async function openFile(file) {
   change(next, `opened ${file.name.slice(0, 60)}`, null, true, []);
 }
 
+/** When what is struck is lost, seconds after the damage. */
+function strikeTime() {
+  return Math.max(0, Number(byId("strike-time", HTMLInputElement).value) || 0);
+}
+
 /**
  * Lose UAVs now, or later if a time is given.
  * @param {Scenario} next
  * @param {string} what
  */
 function strike(next, what) {
-  const time_s = Math.max(0, Number(byId("strike-time", HTMLInputElement).value) || 0);
+  const time_s = strikeTime();
   const before = new Set(scenario?.destroyed);
   const fresh = next.destroyed.filter((id) => !before.has(id));
   if (scenario && time_s > 0 && fresh.length) change(scenario, `${what} after ${time_s} s`, origin, false, withStrike(strikes, time_s, fresh));
@@ -312,7 +317,7 @@ function strike(next, what) {
 function strikeCritical(count) {
   if (!scenario) return;
   const dim = dimension(scenario);
-  const ids = survivorsOf(scenario);
+  const ids = leftBy(scenario, strikes, strikeTime());
   const own = scenario;
   const links = findLinks(flat(ids.map((id) => own.positions_m[id]), dim), dim, scenario.radio_range_m);
   const worst = byImportance(ids.length, links).slice(0, count).map((row) => ids[row]);
@@ -322,7 +327,7 @@ function strikeCritical(count) {
 /** @param {number} share */
 function strikeRandom(share) {
   if (!scenario) return;
-  const ids = survivorsOf(scenario);
+  const ids = leftBy(scenario, strikes, strikeTime());
   const next = randomStream(planSeed() + past.length);
   for (let i = ids.length - 1; i > 0; i--) {
     const j = Math.floor(next() * (i + 1));

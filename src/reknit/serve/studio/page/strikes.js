@@ -66,6 +66,17 @@ export function strikesAfter(strikes, before, after) {
   return readStrikes(strikes, after);
 }
 
+/**
+ * Ids of those that no strike up to a time takes.
+ * @param {Scenario} scenario
+ * @param {Strike[]} strikes
+ * @param {number} time_s
+ */
+export function leftBy(scenario, strikes, time_s) {
+  const lost = new Set(strikes.flatMap((strike) => (strike.time_s <= time_s ? strike.uavs : [])));
+  return survivorsOf(scenario).filter((id) => !lost.has(id));
+}
+
 /** @param {Strike[]} strikes */
 export function describeStrikes(strikes) {
   return strikes.map((strike) => `${strike.uavs.length} more at ${strike.time_s} s`).join(", ");
