@@ -40,6 +40,16 @@ def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "problem"),
     [
         (["--policy", "hegde"], "did you mean 'hedge'"),
+        (["--policy", "hedge+deadlin"], "did you mean 'hedge+deadline'"),
+        (["--param", "alive=2"], "hedge.alive is 2"),
+        (["--param", "alive=x"], "hedge.alive is 'x'"),
+        (["--param", "aliv=0.5"], "hedge.aliv is 0.5"),
+        (["--param", "patience=0.5"], "deadline.patience is 0.5"),
+        (["--policy", "believe:certified", "--param", "patience=2"], "certified.patience is 2"),
+        (["--report-period", "2"], "only together with channel global or mixed"),
+        (["--burst", "3"], "only together with a loss above 0"),
+        (["--hop-delay", "5"], "at most the period"),
+        (["--strike", "1e9:1"], "at most 10000 s"),
         (["--channel", "raido"], "did you mean 'radio'"),
         (["--loss", "2"], "loss is 2"),
         (["--period", "-1"], "period_s is -1"),
@@ -66,6 +76,17 @@ def test_wrong_words_end_in_one_line(
     assert problem in told
     assert told.count("\n") == 1
     assert not list((tmp_path / "demo").glob("*"))
+
+
+def test_parameters_reach_policy_planner_and_deadline(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--param` sets fields of the policy in front, of its planner, and of the deadline."""
+    words = ["operate", "--uavs", "20", "--seed", "1", "--split", "--json", "--param"]
+    promised_s = []
+    for patience in ("patience=1.5", "patience=3"):
+        assert run([*words, patience, "--param", "alive=0.4"]) == 0
+        promised_s.append(json.loads(capsys.readouterr().out)["promised_s"])
+    assert promised_s[1] > promised_s[0] + 1.0
+    assert run([*words, "effort=1", "--policy", "believe:certified+deadline"]) == 0
 
 
 def test_a_mission_is_flown_until_the_strike(capsys: pytest.CaptureFixture[str]) -> None:

@@ -136,6 +136,40 @@ def test_some_links_help() -> None:
     assert linked.false_done == 0
 
 
+@pytest.mark.parametrize("policy", ["hedge+deadline", "believe:certified+deadline"])
+def test_a_slow_station_beside_the_radio_does_no_harm(policy: str) -> None:
+    """A station that reports every 20 s: nobody waits for its orders or its next report."""
+    for seed in range(4):
+        scenario = reknit.generate(40, 20, seed=seed, split=True)
+        channel = Mixed(station=Station(report_period_s=20.0), uplinks=0.3)
+        operation = operate(scenario, policy, channel, seed=seed)
+        assert operation.kept_promise
+        assert operation.recovery_time_s is not None
+        assert operation.recovery_time_s < 10.0
+        assert operation.false_done == 0
+
+
+def test_a_split_without_a_loss_is_noticed_through_the_station() -> None:
+    """All live and report, and no link joins them: they come together."""
+    swarm = reknit.Scenario([[0.0, 0.0], [100.0, 0.0], [300.0, 0.0]], [], 120.0)
+    operation = operate(swarm, "believe:certified", Mixed(uplinks=1.0), end_s=20.0)
+    assert operation.reconnected_at_s == pytest.approx(4.0, abs=0.2)
+
+
+def test_losses_do_not_end_a_mission() -> None:
+    """Nobody is lost: a formation flies on though a link loses three messages in ten; one that
+    loses somebody ends its mission, and keeps its promise.
+    """
+    swarm = reknit.generate(40, [], seed=5)
+    mission = reknit.Mission(swarm, velocity_mps=(3.0, -1.0))
+    channel = Radio(loss=Bernoulli(0.3))
+    operation = operate(mission, channel=channel, until="end", end_s=6.0)
+    moved = operation.positions[-1] - swarm.positions
+    assert moved == pytest.approx(np.tile([18.0, -6.0], (40, 1)), abs=1e-9)
+    struck = operate(mission, channel=channel, strikes=[reknit.Strike(2.0, 20)])
+    assert struck.kept_promise
+
+
 @pytest.mark.parametrize("model", [Bernoulli(0.3), GilbertElliott(0.3, 4.0)])
 def test_losses_have_the_share_they_say(model: Loss) -> None:
     """Over many exchanges of many links the share of lost messages is the parameter's."""

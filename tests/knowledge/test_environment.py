@@ -101,6 +101,8 @@ def test_wrong_parameters_are_named() -> None:
     """Typed errors for what cannot be."""
     with pytest.raises(InvalidParameter, match="decision_s"):
         reknit_v0.parallel_env(decision_s=0.0)
+    with pytest.raises(InvalidParameter, match="time_cost"):
+        reknit_v0.parallel_env(time_cost=-1.0)
     with pytest.raises(InvalidParameter, match="render_mode"):
         reknit_v0.parallel_env(render_mode="film")
     environment = reknit_v0.parallel_env(uavs=8)

@@ -126,17 +126,32 @@ def test_strikes_add_up(scenario: reknit.Scenario) -> None:
     assert operation.kept_promise
 
 
+def test_a_strike_after_the_promise_breaks_nothing() -> None:
+    """From the promised time on all are in range of all, so a later loss splits nobody."""
+    case = reknit.generate(20, 10, seed=1, split=True)
+    due_s = operate(case).promised_s
+    assert due_s is not None
+    operation = operate(case, strikes=[reknit.Strike(due_s + 2.0, 3)])
+    assert operation.reconnected_at_s == due_s + 2.0
+    assert operation.kept_promise
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
         ({"policy": "hegde"}, UnknownName, "hedge"),
         ({"policy": "believe:certifid"}, UnknownName, "certified"),
+        ({"policy": "hedge+deadlin"}, UnknownName, "did you mean 'hedge\\+deadline'"),
+        ({"policy": "hedge+deadline+deadline"}, UnknownName, "policy"),
+        ({"policy": "believe:certified+dedline"}, UnknownName, "believe:certified\\+deadline"),
         ({"policy": 3}, InvalidParameter, "policy"),
         ({"channel": "raido"}, UnknownName, "radio"),
         ({"channel": 3}, InvalidParameter, "channel"),
         ({"until": "dusk"}, UnknownName, "until"),
         ({"seed": -1}, InvalidParameter, "seed"),
         ({"end_s": -1.0}, InvalidParameter, "end_s"),
+        ({"end_s": 1e9}, InvalidParameter, "at most 10000 s"),
+        ({"strikes": [reknit.Strike(1e9, 1)]}, InvalidParameter, "at most 10000 s"),
         ({"observer": 99}, InvalidParameter, "observer"),
         ({"end_s": 2.0, "strikes": [reknit.Strike(3.0, 1)]}, InvalidParameter, "before the end"),
     ],
@@ -161,12 +176,31 @@ def test_wrong_arguments_are_named(
         ({"missed_reports": 0}, "missed_reports"),
         ({"uplinks": 2.0}, "uplinks"),
         ({"loss": 0.2, "burst": 0.1}, "burst"),
+        ({"burst": 3.0}, "only together with a loss"),
+        ({"period_s": 1.0, "hop_delay_s": 2.0}, "at most the period, 1 s"),
     ],
 )
 def test_wrong_channels_are_named(values: dict[str, float], words: str) -> None:
     """Negative periods, losses that are no probabilities and the like are refused."""
     with pytest.raises(InvalidParameter, match=words):
         build_channel("mixed", **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("radio", {"report_period_s": 2.0}),
+        ("radio", {"latency_s": 0.5}),
+        ("radio", {"missed_reports": 2}),
+        ("global", {"period_s": 2.0}),
+        ("global", {"hop_delay_s": 0.1}),
+        ("global", {"uplinks": 0.5}),
+    ],
+)
+def test_what_a_channel_does_not_have_is_refused(name: str, values: dict[str, float]) -> None:
+    """Rather than left out in silence."""
+    with pytest.raises(InvalidParameter, match="only together with channel"):
+        build_channel(name, **values)  # type: ignore[arg-type]
 
 
 def test_a_mission_may_not_leave_its_area() -> None:

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from reknit.base.errors import UnknownName
-from reknit.knowledge import studies
+from reknit.knowledge import kinds, studies
 
 
 def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are kept, only what is missing is run, and the table has every kind."""
 
-    def small() -> Iterator[studies.Kind]:
-        yield studies.Kind("hedge+deadline", 20, 10)
-        yield studies.Kind("rendezvous", 20, 10, "radio", (("loss", 0.1),))
+    def small() -> Iterator[kinds.Kind]:
+        yield kinds.Kind("hedge+deadline", 20, 10)
+        yield kinds.Kind("rendezvous", 20, 10, "radio", (("loss", 0.1),))
 
-    monkeypatch.setitem(studies.STUDIES, "noise", small)
+    monkeypatch.setitem(kinds.STUDIES, "noise", small)
     studies.run_study("noise", tmp_path, 1)
     first = (tmp_path / "noise.csv").read_text()
     _, table, picture = studies.run_study("noise", tmp_path, 2)
@@ -26,7 +26,10 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     assert rows.startswith(first)
     assert len(rows.splitlines()) == 1 + 4
     text = table.read_text()
-    assert "| rendezvous | 20 | 10 | radio loss=0.1 | 2 | 1.00 | 1.00 |" in text
+    assert (
+        "| rendezvous | 20 | 10 | radio loss=0.1 | 2 | 1.00 [0.34, 1.00] | 1.00 [0.34, 1.00] |"
+        in text
+    )
     assert "False 'done's in all 4 runs: 0." in text
     assert picture.read_bytes().startswith(b"\x89PNG")
 
@@ -43,9 +46,7 @@ def test_the_command_line_knows_them(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     from reknit.cli.study import study_app
 
-    monkeypatch.setitem(
-        studies.STUDIES, "noise", lambda: iter([studies.Kind("rendezvous", 20, 10)])
-    )
+    monkeypatch.setitem(kinds.STUDIES, "noise", lambda: iter([kinds.Kind("rendezvous", 20, 10)]))
     monkeypatch.setitem(studies.CASES, "quick", 1)
     runner = CliRunner()
     done = runner.invoke(study_app, ["run", "noise", "--out", str(tmp_path)])

@@ -11,7 +11,7 @@ import typer
 from reknit.base.errors import InvalidParameter
 from reknit.cli.codes import DONE, NOT_DONE
 from reknit.cli.options import Json, ScenarioOptions, parse_strike, takes_a_scenario
-from reknit.cli.values import output_path, parameters, print_files, print_json
+from reknit.cli.values import output_path, print_files, print_json, typed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -109,12 +109,12 @@ def operate(
     """Break a swarm and restore it with what each UAV knows; no view from above."""
     from reknit.cli import console
     from reknit.knowledge.channels.registry import build_channel
-    from reknit.knowledge.policies.registry import DEFAULT_POLICY, NamedPolicy
+    from reknit.knowledge.policies.registry import DEFAULT_POLICY, NamedPolicy, policy_parameters
     from reknit.knowledge.simulator import operate as run_operation
 
     name = DEFAULT_POLICY if policy is None else policy
     folder = output_path(out)
-    chosen = NamedPolicy.of(name, **parameters(name, param))
+    chosen = NamedPolicy.of(name, **typed(policy_parameters(name), param))
     link = build_channel(
         channel,
         loss=loss,

@@ -57,11 +57,12 @@ def run(
     Exit code 0 if all runs went well, 1 if some failed, 2 if the study could not be run.
     """
     from reknit.cli import console
+    from reknit.knowledge import kinds
     from reknit.knowledge import studies as knowledge
     from reknit.study.run.runner import run_study
     from reknit.study.store import StoreRefused
 
-    if name in knowledge.STUDIES:
+    if name in kinds.STUDIES:
         _check_profile(profile)
         with console.progress_bar(quiet=as_json, lines=True) as progress:
             files = knowledge.run_study(name, out, knowledge.CASES[profile], progress)
@@ -132,12 +133,13 @@ def report(
 ) -> None:
     """Write figures, tables and an HTML page from what has been run so far, also meanwhile."""
     from reknit.cli import console
+    from reknit.knowledge import kinds
     from reknit.knowledge import studies as knowledge
     from reknit.study.report.overview import write_overview
     from reknit.study.report.write import pictures_in, write_report
     from reknit.study.store import StoreRefused
 
-    if name in knowledge.STUDIES:
+    if name in kinds.STUDIES:
         print_files(knowledge.write_results(name, out))
         return
     studies = _studies(name, planner, profile)
@@ -185,13 +187,14 @@ def report(
 @study_app.command("list", epilog="Example: reknit study list")
 def list_studies(as_json: Json = False) -> None:
     """The built-in studies and how many runs each profile has."""
+    from reknit.knowledge import kinds
     from reknit.knowledge import studies as knowledge
     from reknit.study.spec.study import built_in_studies, load_study
 
     studies = [load_study(name, with_planners=False) for name in built_in_studies()]
     if as_json:
         rows = [{"name": study.name, "title": study.title} for study in studies]
-        rows += [{"name": name, "title": title} for name, title in knowledge.titles().items()]
+        rows += [{"name": name, "title": title} for name, title in kinds.titles().items()]
         sys.stdout.write(json.dumps({"studies": rows}) + "\n")
         return
     from rich.table import Table
@@ -204,9 +207,9 @@ def list_studies(as_json: Json = False) -> None:
     for study in studies:
         counts = (str(len(study.tasks(profile))) for profile in ("quick", "paper"))
         table.add_row(study.name, study.title, *counts)
-    for name, title in knowledge.titles().items():
-        kinds = len({kind.key for kind in knowledge.STUDIES[name]()})
-        counts = (str(kinds * knowledge.CASES[profile]) for profile in ("quick", "paper"))
+    for name, title in kinds.titles().items():
+        different = len({kind.key for kind in kinds.STUDIES[name]()})
+        counts = (str(different * knowledge.CASES[profile]) for profile in ("quick", "paper"))
         table.add_row(name, title, *counts)
     out.print(table)
 
@@ -279,12 +282,12 @@ def _studies(name: str, planners: str | None, profile: str) -> list[Study]:
     """The study of this name, or all built-in ones for `all`; with other planners if given."""
     from reknit.algorithms.registry import build
     from reknit.base.errors import UnknownName
-    from reknit.knowledge import studies as knowledge
+    from reknit.knowledge import kinds
     from reknit.study.spec.study import built_in_studies, load_study
 
     # Before the studies are read: checking their planners loads torch, which takes seconds.
     _check_profile(profile)
-    known = [*built_in_studies(), *knowledge.STUDIES, "all"]
+    known = [*built_in_studies(), *kinds.STUDIES, "all"]
     if name not in known and Path(name).suffix != ".toml":
         raise UnknownName("study", name, known)
     studies = [load_study(each) for each in (built_in_studies() if name == "all" else [name])]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from reknit.base.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from reknit.algorithms.parameters import Parameter
 
 
 def pairs(option: str, given: list[str] | None) -> Iterator[tuple[str, str]]:
@@ -30,10 +33,16 @@ def parameters(planner: str, given: list[str] | None) -> dict[str, Any]:
     """The planner's parameters from ``name=value`` texts, read by what each one's type is."""
     if not given:
         return {}
-    from reknit.algorithms.parameters import type_text
     from reknit.algorithms.registry import parameters as parameters_of
 
-    kinds = {item.name: item.type_text for item in parameters_of(planner.split("+")[0])}
+    return typed(parameters_of(planner.split("+")[0]), given)
+
+
+def typed(known: Iterable[Parameter], given: list[str] | None) -> dict[str, Any]:
+    """Values from ``name=value`` texts, read by what the type of each known one is."""
+    from reknit.algorithms.parameters import type_text
+
+    kinds = {item.name: item.type_text for item in known}
     values: dict[str, Any] = {}
     for name, text in pairs("--param", given):
         kind = kinds.get(name, "")

@@ -18,6 +18,31 @@ STATION = -2
 """Source of what the ground station broadcast."""
 
 
+@dataclass(frozen=True)
+class Patience:
+    """How long somebody may be silent and still counts as in touch.
+
+    Parameters
+    ----------
+    radio_s
+        If it was last heard of over the radio, seconds.
+    station_s
+        If a station told of it last.
+    """
+
+    radio_s: float
+    station_s: float
+
+    @property
+    def as_by_radio(self) -> Patience:
+        """The radio's patience, wherever news come from."""
+        return Patience(self.radio_s, self.radio_s)
+
+    def of(self, source: IntArray) -> FloatArray:
+        """Seconds, for news from these sources."""
+        return np.where(source == STATION, self.station_s, self.radio_s)
+
+
 class Knowledge(IntEnum):
     """What a belief holds of one UAV."""
 
@@ -112,13 +137,13 @@ class Belief:
                 values[name] = value.copy()
         return Belief(**values)
 
-    def status(self, now_s: float, patience_s: float) -> IntArray:
+    def status(self, now_s: float, patience: Patience) -> IntArray:
         """(N,) `Knowledge` of every UAV; alive is who was heard of within the patience."""
         return np.where(
             np.isfinite(self.dead_s),
             Knowledge.CERTAINLY_DEAD,
             np.where(
-                self.in_touch(now_s, patience_s),
+                self.in_touch(now_s, patience),
                 Knowledge.ALIVE,
                 np.where(
                     self.presumed_s > self.heard_s,
@@ -128,17 +153,13 @@ class Belief:
             ),
         )
 
-    def in_touch(self, now_s: float, patience_s: float) -> BoolArray:
+    def in_touch(self, now_s: float, patience: Patience) -> BoolArray:
         """(N,) who was heard of within the patience, and since then neither proved dead, nor
         presumed dead, nor out of reach.
         """
-        is_recent = self.heard_s >= now_s - patience_s - 1e-9
+        is_recent = self.heard_s >= now_s - patience.of(self.source) - 1e-9
         is_refuted = (self.presumed_s > self.heard_s) | (self.parted_s > self.heard_s)
         return np.asarray(is_recent & ~is_refuted & ~np.isfinite(self.dead_s))
-
-    def proves_whole(self, now_s: float, patience_s: float) -> bool:
-        """A sound "done": every UAV is in touch or certainly dead."""
-        return bool((self.in_touch(now_s, patience_s) | np.isfinite(self.dead_s)).all())
 
     def hear(self, ids: IntArray, positions: FloatArray, source: IntArray, now_s: float) -> None:
         """First-hand news: these UAVs are alive at these positions now."""

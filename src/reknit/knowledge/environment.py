@@ -77,10 +77,12 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         Actions until an episode is cut.
     nearest
         How many UAVs of each kind (in touch, unknown, dead) an agent sees.
+    time_cost
+        What the time of the certified optimum costs, against a progress of 1 in all.
     render_mode
         ``"rgb_array"``, ``"ansi"``, ``"human"`` (draws to the standard output as text) or None.
 
-    Reward, the same for all agents: ``progress - 0.1 dt / optimum``, where progress is the
+    Reward, the same for all agents: ``progress - time_cost dt / optimum``, where progress is the
     decrease of the total excess ``sum max(0, |e| - r)`` over the survivors' EMST as a share of
     the excess at the strike, and the optimum is the certified planner's time; plus 1 when the
     network is whole.
@@ -103,12 +105,15 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         decision_s: float = 0.5,
         max_steps: int = 100,
         nearest: int = 6,
+        time_cost: float = 0.1,
         render_mode: str | None = None,
     ) -> None:
         if not (np.isfinite(decision_s) and decision_s >= STEP_S):
             raise InvalidParameter("decision_s", decision_s, f"at least {STEP_S:g}")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InvalidParameter("render_mode", render_mode, "rgb_array, ansi, human or None")
+        if not (np.isfinite(time_cost) and time_cost >= 0.0):
+            raise InvalidParameter("time_cost", time_cost, "a finite number of at least 0")
         self._uavs, self._destroyed, self._dim = uavs, destroyed, dim
         self._channel = channel_of(channel)
         self._repeats = round(decision_s / STEP_S)
@@ -116,6 +121,7 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         self.render_mode = render_mode
         self.possible_agents = [f"uav_{number}" for number in range(uavs)]
         self.agents: list[str] = []
+        self._time_cost = time_cost
         self._eyes = Eyes(dim, nearest)
         shape = (self._eyes.size,)
         limit = np.float32(self._eyes.limit)
@@ -210,7 +216,7 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         excess_m = self._excess()
         passed_s = simulation.world.time_s - before_s
         reward = (self._excess_m - excess_m) / max(self._first_excess_m, 1e-9)
-        reward -= 0.1 * passed_s / self._optimum_s
+        reward -= self._time_cost * passed_s / self._optimum_s
         self._excess_m = excess_m
         is_whole = simulation.reconnected_s is not None
         self._seen_now = self._look()

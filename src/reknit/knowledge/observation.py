@@ -36,7 +36,7 @@ class Eyes:
         meet = meeting_of(briefing).targets
         for mind in minds:
             members = mind.members
-            status = mind.belief.status(now_s, briefing.patience_s)
+            status = mind.belief.status(now_s, briefing.patience)
             status[members] = Knowledge.ALIVE
             status[status == Knowledge.PRESUMED_DEAD] = Knowledge.CERTAINLY_DEAD
             known = mind.belief.expected(briefing.speeds_mps, now_s)

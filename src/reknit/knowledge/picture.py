@@ -15,7 +15,7 @@ from reknit.base.progress import Progress, silent
 from reknit.knowledge.belief import Knowledge
 from reknit.knowledge.operation import Operation
 from reknit.network.links import links, subnets
-from reknit.viz.animation import save_gif
+from reknit.viz.animation import gif_palette, indexed, save_gif
 from reknit.viz.style import (
     BOUND,
     LARGEST,
@@ -61,6 +61,7 @@ def save_belief_animation(operation: Operation, path: Path, progress: Progress =
     last = len(operation.times_s) - 1
     frames = np.unique(np.round(np.linspace(first, last, min(_FRAMES, last - first + 1))))
     images: list[Image.Image] = []
+    palette = gif_palette()
     with mpl.rc_context(RC):
         for number, frame in enumerate(frames.astype(int).tolist()):
             progress(number / len(frames), "drawing the animation")
@@ -70,9 +71,9 @@ def save_belief_animation(operation: Operation, path: Path, progress: Progress =
             draw_truth(figure, grid[0, 0], operation, frame)
             draw_belief(figure, grid[0, 1], operation, frame)
             canvas.draw()
-            image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-            images.append(image.quantize(64, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE))
-    save_gif(images, path, _FRAME_MS)
+            pixels = np.asarray(canvas.buffer_rgba())[..., :3].astype(np.int64)
+            images.append(indexed(pixels, palette))
+    save_gif(images, path, _FRAME_MS, palette=palette.astype(np.uint8).tobytes())
 
 
 def draw_truth(figure: Figure, cell: Any, operation: Operation, frame: int) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from reknit.base.types import BoolArray, FloatArray
 from reknit.flight.motion import Leg
-from reknit.knowledge.belief import Knowledge, Mind
+from reknit.knowledge.belief import Knowledge, Mind, Patience
 from reknit.knowledge.channels.protocols import World
 from reknit.knowledge.operation import Observation, Operation
 from reknit.network.links import subnets
@@ -18,9 +18,9 @@ from reknit.swarm.scenario import Scenario
 class Recorder:
     """Writes down the truth and what was believed of it."""
 
-    def __init__(self, struck: Scenario, observer: int, patience_s: float) -> None:
+    def __init__(self, struck: Scenario, observer: int, patience: Patience) -> None:
         self._observer = observer
-        self._patience_s = patience_s
+        self._patience = patience
         self._times: list[float] = []
         self._positions: list[FloatArray] = []
         self._alive: list[BoolArray] = []
@@ -50,7 +50,7 @@ class Recorder:
         lost = ~world.alive
         false_alive = false_dead = 0
         for mind in minds:
-            status = mind.belief.status(now_s, self._patience_s)
+            status = mind.belief.status(now_s, self._patience)
             dead = status >= Knowledge.PRESUMED_DEAD
             false_alive += len(mind.members) * int((lost & ~dead).sum())
             false_dead += len(mind.members) * int((world.alive & dead).sum())

@@ -19,7 +19,8 @@ from reknit.flight.simulator import STEP_S
 from reknit.knowledge.channels.station import Station
 from reknit.knowledge.mission import Mission
 from reknit.knowledge.policies.protocols import Briefing, Orders, View
-from reknit.knowledge.simulator import Damage, Simulation, in_order, struck_swarm
+from reknit.knowledge.simulator import Simulation
+from reknit.knowledge.strikes import Damage, in_order, struck_swarm
 from reknit.recovery.planning import check_seed
 from reknit.recovery.repeated import RepeatedRun, Strike
 from reknit.recovery.runs import Run, recover

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.progress import Progress, silent
-from reknit.base.types import FloatArray, IntArray
+from reknit.base.types import FloatArray
 from reknit.flight.reconnection import first_connected_s
 from reknit.flight.simulator import STEP_S
 from reknit.knowledge.belief import Belief, Mind
@@ -24,6 +24,7 @@ from reknit.knowledge.operation import Operation
 from reknit.knowledge.policies.protocols import Briefing, Policy, checked, view_of
 from reknit.knowledge.policies.registry import policy_of
 from reknit.knowledge.recorder import Recorder
+from reknit.knowledge.strikes import Damage, check_length, in_order, struck_swarm
 from reknit.network.connectivity import is_k_connected
 from reknit.network.links import count_subnets, links
 from reknit.recovery.repeated import Strike
@@ -87,6 +88,7 @@ def operate(
         raise InvalidParameter("seed", seed, "a whole number of at least 0")
     _check_demands(flown.swarm)
     name, chosen = policy_of(policy)
+    check_length(strikes, end_s)
     flight = Simulation(flown, (name, chosen), channel_of(channel), strikes, int(seed), end_s)
     for now_s, count in flight.steps(until, observer):
         progress(now_s / flight.end_s, f"flying: {count} sub-nets")
@@ -121,6 +123,7 @@ class Simulation:
             speeds_mps=speeds_mps,
             error_bound_m=NOISE_BOUND * channel_object.noise_m,
             step_s=STEP_S,
+            is_under_way=mission.velocity_mps is not None or bool(mission.waypoints),
         )
         self.session = channel_object.open(self.world, seed)
         alarm_delay_s = channel_object.alarm_delay_s(swarm.uavs, STEP_S)
@@ -130,7 +133,7 @@ class Simulation:
             speeds_mps=speeds_mps,
             error_bound_m=self.world.error_bound_m,
             alarm_delay_s=alarm_delay_s,
-            patience_s=self.session.patience_s,
+            patience=self.session.patience,
             step_s=STEP_S,
             seed=seed,
             offset=mission.offset,
@@ -194,7 +197,7 @@ class Simulation:
         elif not world.alive[observer]:
             raise InvalidParameter("observer", observer, "a survivor")
         self.struck = self._scenario(0.0)
-        record = self.record = Recorder(self.struck, observer, self.session.patience_s)
+        record = self.record = Recorder(self.struck, observer, self.session.patience)
         phase_s = now_s = 0.0
         steps = 0
         while True:
@@ -316,7 +319,7 @@ class Simulation:
                     self.motion.steer(mind.members, wish, phase_time_s)
                     self._sleeps = False
                 continue
-            view = view_of(mind, reported[mind.members], now_s, self.session.patience_s)
+            view = view_of(mind, reported[mind.members], now_s, self.session.patience)
             orders = checked(
                 self.pilot.act(view), self._policy_name, mind.members, world.speeds_mps
             )
@@ -341,36 +344,6 @@ class Simulation:
         left_s = self._mission.swarm.allowed_time_s - now_s + self.first_strike_s
         lost = np.flatnonzero(~self.world.alive)
         return struck_swarm(self._mission.swarm, self.world.positions, lost, left_s)
-
-
-@dataclass(frozen=True, eq=False)
-class Damage:
-    """What a strike left: when, (N, dim) where everybody was, and who is lost by then."""
-
-    time_s: float
-    positions: FloatArray
-    destroyed: IntArray
-
-
-def struck_swarm(
-    swarm: Scenario, positions: FloatArray, destroyed: IntArray, left_s: float
-) -> Scenario:
-    """The same swarm and demands, as it is now."""
-    return replace(
-        swarm,
-        positions=positions,
-        destroyed=destroyed,
-        anchors=np.setdiff1d(swarm.anchors, destroyed),
-        allowed_time_s=max(0.0, left_s),
-    )
-
-
-def in_order(strikes: Sequence[Strike]) -> list[Strike]:
-    """Strikes by their time; raises `InvalidParameter` for anything else."""
-    is_list = isinstance(strikes, Sequence) and not isinstance(strikes, str)
-    if not is_list or not all(isinstance(strike, Strike) for strike in strikes):
-        raise InvalidParameter("strikes", strikes, "a list of reknit.Strike")
-    return sorted(strikes, key=lambda strike: strike.time_s)
 
 
 def _check_demands(swarm: Scenario) -> None:

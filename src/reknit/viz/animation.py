@@ -76,14 +76,14 @@ def save_animation(
     last = len(flight.times_s) - 1
     count = min(frame_count(scenario.uavs), last + 1)
     frames = np.unique(np.round(np.linspace(0, last, count)).astype(int))
-    palette = _palette()
+    palette = gif_palette()
     images: list[Image.Image] = []
     rank = subnet_ranks(scenario.subnets)
     with mpl.rc_context(RC):
         for number, frame in enumerate(frames.tolist()):
             progress(number / len(frames), "drawing the animation")
             rank = followed_ranks(rank, subnets(flight.positions[frame], scenario.radio_range_m))
-            images.append(_indexed(_drawn(scenario, flight, frame, rank), palette))
+            images.append(indexed(_drawn(scenario, flight, frame, rank), palette))
     save_gif(images, path, _FRAME_MS, palette=palette.astype(np.uint8).tobytes())
 
 
@@ -144,7 +144,7 @@ def _drawn(scenario: Scenario, flight: Flight, frame: int, rank: IntArray) -> In
     return np.asarray(canvas.buffer_rgba())[..., :3].astype(np.int64)
 
 
-def _palette() -> IntArray:
+def gif_palette() -> IntArray:
     """(255, 3) the colours that are drawn, each in shades towards white, then greys."""
     pure = [np.array(to_rgb(name)) for name in (*SUBNETS, LINK, LOST, LOST_FAINT)]
     shades = [
@@ -157,7 +157,7 @@ def _palette() -> IntArray:
     return np.asarray(list(unique)[:_COLOURS])
 
 
-def _indexed(pixels: IntArray, palette: IntArray) -> Image.Image:
+def indexed(pixels: IntArray, palette: IntArray) -> Image.Image:
     """An image in the palette's nearest colours; a colour that is in it stays itself."""
     packed = pixels @ np.array([65536, 256, 1])
     colours, where = np.unique(packed, return_inverse=True)

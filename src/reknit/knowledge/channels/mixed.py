@@ -8,7 +8,7 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.knowledge.belief import Mind, merged
-from reknit.knowledge.channels.protocols import World
+from reknit.knowledge.channels.protocols import World, notice_split
 from reknit.knowledge.channels.radio import Radio, RadioSession
 from reknit.knowledge.channels.station import Desk, Station
 
@@ -46,16 +46,19 @@ class Mixed:
         return MixedSession(self, world, seed)
 
     def alarm_delay_s(self, uavs: int, step_s: float) -> float:
-        """Whoever has no link to the station relies on the radio."""
-        return self.radio.alarm_delay_s(uavs, step_s)
+        """Who was last heard of over the radio is missed by it, and who by the station's news by
+        the news that do not come.
+        """
+        ways = self.radio, self.station
+        return max(way.alarm_delay_s(uavs, step_s) for way in ways)
 
 
 class MixedSession:
     """Radio and station at work."""
 
     def __init__(self, channel: Mixed, world: World, seed: int) -> None:
-        self._radio = RadioSession(channel.radio, world, seed)
         self._desk = Desk(channel.station, world, seed)
+        self._radio = RadioSession(channel.radio, world, seed, self._desk.patience_s)
         self._radio_floods = channel.radio.hop_delay_s == 0.0
         uavs = len(world.alive)
         if isinstance(channel.uplinks, tuple):
@@ -68,7 +71,7 @@ class MixedSession:
             count = round(channel.uplinks * uavs)
             self._uplinks = np.unique(np.linspace(0, uavs - 1, count).round().astype(np.int64))
         self.period_s = self._radio.period_s
-        self.patience_s = max(self._radio.patience_s, self._desk.patience_s)
+        self.patience = self._radio.patience
         self.is_continuous = self.tells_at_once = False
         self.bytes_sent = 0
 
@@ -80,6 +83,7 @@ class MixedSession:
         for _, table in self._desk.broadcasts(world.time_s):
             for mind in able:
                 mind.belief = merged([mind.belief, table])
+                notice_split(mind, world)
         self.bytes_sent = self._radio.bytes_sent + reported
         return minds
 

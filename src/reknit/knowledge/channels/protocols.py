@@ -10,17 +10,19 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, FloatArray, IntArray
-from reknit.knowledge.belief import Mind
-from reknit.network.links import subnets
+from reknit.knowledge.belief import STATION, Mind, Patience
+from reknit.network.links import count_subnets, subnets
 
 CERTAINTY = 1e-9
 """Silence counts as proof when a live UAV would be silent with at most this probability."""
 
-FLICKER = 1e-3
-"""A UAV is out of touch when losses alone explain its silence with at most this probability."""
+DOUBT = 0.05
+"""A UAV is out of touch, and a former neighbour presumed dead, when losses alone explain its
+silence with at most this probability. Newer news takes both back, so that an error costs a moment,
+while every exchange that is waited for costs its time."""
 
-PRESUMPTION = 1e-4
-"""A former neighbour is presumed dead when losses explain its silence with at most this."""
+ALARM = 1e-6
+"""A formation on its way ends its mission only when losses explain a silence with at most this."""
 
 TOLERANCE_M = 1e-6
 """Planned links lie at exactly the range; silence proves nothing within this of it."""
@@ -43,6 +45,8 @@ class World:
         (N,) who lives.
     time_s
         Now.
+    is_under_way
+        Whether a mission moves the formation until somebody falls silent.
     """
 
     positions: FloatArray
@@ -53,6 +57,7 @@ class World:
     error_bound_m: float
     step_s: float
     time_s: float = 0.0
+    is_under_way: bool = False
 
     @property
     def reported(self) -> FloatArray:
@@ -67,7 +72,7 @@ class Session(Protocol):
     ----------
     period_s
         Time between two exchanges.
-    patience_s
+    patience
         Somebody not heard of for longer than this is out of touch.
     is_continuous
         Whether news travels at every instant, so that what is lost was last heard of when it
@@ -79,7 +84,7 @@ class Session(Protocol):
     """
 
     period_s: float
-    patience_s: float
+    patience: Patience
     is_continuous: bool
     tells_at_once: bool
     bytes_sent: int
@@ -134,19 +139,22 @@ class Silence:
         So many links that must have carried the news of a UAV, and did not, prove it dead.
     doubt
         So many make it presumed dead.
-    patience_s
+    patience
         Who was not heard of for longer than this is out of touch in any case.
+    alarm
+        Who was not heard of for longer than this ends the mission; None: anybody out of touch.
     """
 
     proof: int
     doubt: int
-    patience_s: float
+    patience: Patience
+    alarm: Patience | None
 
     @staticmethod
-    def over(repeat: float, patience_s: float) -> Silence:
+    def over(repeat: float, patience: Patience, alarm: Patience | None) -> Silence:
         """For links that lose a message with at most this probability, whatever was before."""
         proof = misses_allowed(repeat, CERTAINTY) + 1
-        return Silence(proof, misses_allowed(repeat, PRESUMPTION) + 1, patience_s)
+        return Silence(proof, misses_allowed(repeat, DOUBT) + 1, patience, alarm)
 
     def weigh(self, mind: Mind, world: World) -> None:
         """Draw the conclusions of an exchange: certain death, presumption, parting, alarm.
@@ -166,15 +174,33 @@ class Silence:
         belief.silences[silent] += links_cut / self.doubt
         belief.dead_s[silent[belief.misses[silent] >= self.proof]] = now_s
         belief.presumed_s[silent[belief.silences[silent] >= 1.0]] = now_s
-        _part(mind, world, self.patience_s)
-        notice(mind, now_s, self.patience_s)
+        _part(mind, world, self.patience)
+        if self.alarm is None:
+            notice(mind, now_s, self.patience)
+        else:
+            _notice_surely(mind, now_s, self.alarm)
 
 
-def notice(mind: Mind, now_s: float, patience_s: float) -> None:
-    """Raise the alarm at the first silence."""
+def notice(mind: Mind, now_s: float, patience: Patience) -> None:
+    """Raise the alarm as soon as somebody is not in touch."""
     belief = mind.belief
-    if np.isinf(belief.alarm_s) and not belief.in_touch(now_s, patience_s).all():
+    if np.isinf(belief.alarm_s) and not belief.in_touch(now_s, patience).all():
         belief.alarm_s = now_s
+
+
+def _notice_surely(mind: Mind, now_s: float, patience: Patience) -> None:
+    """Raise the alarm when somebody is proved dead, or silent for longer than the patience."""
+    belief = mind.belief
+    is_missed = belief.heard_s < now_s - patience.of(belief.source) - 1e-9
+    if np.isinf(belief.alarm_s) and (is_missed | np.isfinite(belief.dead_s)).any():
+        belief.alarm_s = now_s
+
+
+def notice_split(mind: Mind, world: World) -> None:
+    """Raise the alarm where a station tells of UAVs that no link can join."""
+    belief = mind.belief
+    if np.isinf(belief.alarm_s) and count_subnets(belief.positions, world.range_m) > 1:
+        belief.alarm_s = world.time_s
 
 
 def _hearers(mind: Mind, world: World, silent: IntArray, slack_m: float) -> IntArray:
@@ -193,14 +219,14 @@ def _hearers(mind: Mind, world: World, silent: IntArray, slack_m: float) -> IntA
     return count
 
 
-def _part(mind: Mind, world: World, patience_s: float) -> None:
+def _part(mind: Mind, world: World, patience: Patience) -> None:
     """Who was in touch a moment ago is out of reach once all in between are gone.
 
     A link between two UAVs heard of that long ago may be as long as the range, plus what both
-    may have flown since, plus the errors.
+    may have flown since, plus the errors. Of whom a station tells needs nobody in between.
     """
     belief, now_s = mind.belief, world.time_s
-    crew = belief.in_touch(now_s, patience_s)
+    crew = belief.in_touch(now_s, patience)
     crew[mind.members] = True
     ids = np.flatnonzero(crew)
     if len(ids) == len(mind.members):
@@ -209,4 +235,5 @@ def _part(mind: Mind, world: World, patience_s: float) -> None:
     reach_m = world.range_m + world.error_bound_m + 2.0 * float(world.speeds_mps.max()) * age_s
     label = subnets(belief.positions[ids], reach_m)
     ours = np.unique(label[np.searchsorted(ids, mind.members)])
-    belief.parted_s[ids[~np.isin(label, ours)]] = now_s
+    is_parted = ~np.isin(label, ours) & (belief.source[ids] != STATION)
+    belief.parted_s[ids[is_parted]] = now_s

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from reknit.base.errors import InvalidParameter
 from reknit.base.types import IntArray
-from reknit.knowledge.belief import Belief, Mind, meeting, merged
+from reknit.flight.simulator import STEP_S
+from reknit.knowledge.belief import Belief, Mind, Patience, meeting, merged
 from reknit.knowledge.channels.loss import Loss, NoLoss
 from reknit.knowledge.channels.protocols import (
-    FLICKER,
+    ALARM,
+    DOUBT,
     Silence,
     World,
     check_time,
@@ -31,8 +34,8 @@ class Radio:
     period_s
         Time between two exchanges.
     hop_delay_s
-        Time for one hop. In one exchange news travels ``period / hop delay`` hops (at least
-        one); without a delay it floods the sub-net.
+        Time for one hop, at most the period. In one exchange news travels ``period / hop delay``
+        hops; without a delay it floods the sub-net.
     loss
         Which links lose their messages in an exchange.
     noise_m
@@ -48,6 +51,9 @@ class Radio:
         check_time("channel.period_s", self.period_s)
         check_time("channel.hop_delay_s", self.hop_delay_s)
         check_time("channel.noise_m", self.noise_m)
+        if self.hop_delay_s > max(self.period_s, STEP_S):
+            allowed = f"at most the period, {max(self.period_s, STEP_S):g} s: a hop an exchange"
+            raise InvalidParameter("channel.hop_delay_s", self.hop_delay_s, allowed)
 
     def open(self, world: World, seed: int) -> RadioSession:
         """Begin."""
@@ -55,34 +61,48 @@ class Radio:
 
     def alarm_delay_s(self, uavs: int, step_s: float) -> float:
         """A period for the silence, as many more as losses may explain, and the way of the news."""
-        return max(self.period_s, step_s) * (1 + self.silent_periods(uavs, step_s))
+        return max(self.period_s, step_s) * (1 + self.silent_periods(uavs, step_s, ALARM))
 
     def hops(self, step_s: float) -> int | None:
         """How far news travels in one exchange; None: as far as the sub-net."""
         if self.hop_delay_s == 0.0:
             return None
-        return max(1, int(max(self.period_s, step_s) / self.hop_delay_s + 1e-9))
+        return int(max(self.period_s, step_s) / self.hop_delay_s + 1e-9)
 
-    def silent_periods(self, uavs: int, step_s: float) -> int:
-        """Periods without news of a live member that losses and hops explain.
+    def silent_periods(self, uavs: int, step_s: float, level: float) -> int:
+        """Periods without news of a live member that losses explain with this probability or
+        more, and hops.
 
         News crosses a swarm of N in about sqrt(N) hops; twice that is allowed for.
         """
         hops = self.hops(step_s)
         way = 0 if hops is None else int(2.0 * np.sqrt(uavs) / hops) + 1
-        return misses_allowed(self.loss.repeat, FLICKER) + way
+        return misses_allowed(self.loss.repeat, level) + way
 
 
 class RadioSession:
-    """The radio at work."""
+    """The radio at work.
 
-    def __init__(self, channel: Radio, world: World, seed: int) -> None:
+    Parameters
+    ----------
+    station_patience_s
+        How long somebody of whom a station tells, beside the radio, counts as in touch.
+    """
+
+    def __init__(
+        self, channel: Radio, world: World, seed: int, station_patience_s: float = 0.0
+    ) -> None:
         self.period_s = max(channel.period_s, world.step_s)
         self._loss = channel.loss.begin(seed)
         self._hops = channel.hops(world.step_s)
-        silent = channel.silent_periods(len(world.alive), world.step_s)
-        self.patience_s = self.period_s * (1 + silent) - world.step_s / 2.0
-        self._silence = Silence.over(channel.loss.repeat, self.patience_s)
+        waits_s = [
+            self.period_s * (1 + channel.silent_periods(len(world.alive), world.step_s, level))
+            - world.step_s / 2.0
+            for level in (DOUBT, ALARM)
+        ]
+        self.patience, alarm = (Patience(wait_s, station_patience_s) for wait_s in waits_s)
+        under_way = alarm if world.is_under_way else None  # who hovers has no mission to end
+        self._silence = Silence.over(channel.loss.repeat, self.patience, under_way)
         self._every_step = channel.period_s <= world.step_s
         self._due_s = world.time_s
         self._number = 0

@@ -12,6 +12,15 @@ from reknit.knowledge.channels.radio import Radio
 from reknit.knowledge.channels.station import Station
 
 CHANNELS = ("radio", "global", "mixed")
+_SETTINGS: dict[str, tuple[float, tuple[str, ...]]] = {
+    "period_s": (0.1, ("radio", "mixed")),
+    "hop_delay_s": (0.0, ("radio", "mixed")),
+    "report_period_s": (0.0, ("global", "mixed")),
+    "latency_s": (0.0, ("global", "mixed")),
+    "missed_reports": (1, ("global", "mixed")),
+    "uplinks": (0.1, ("mixed",)),
+}
+"""Defaults of what only some channels have; another value for another channel is refused."""
 
 
 def build_channel(
@@ -46,6 +55,20 @@ def build_channel(
     """
     if name not in CHANNELS:
         raise UnknownName("channel", name, CHANNELS)
+    given = {
+        "period_s": period_s,
+        "hop_delay_s": hop_delay_s,
+        "report_period_s": report_period_s,
+        "latency_s": latency_s,
+        "missed_reports": missed_reports,
+        "uplinks": uplinks,
+    }
+    for setting, (default, owners) in _SETTINGS.items():
+        if name not in owners and given[setting] != default:
+            allowed = f"only together with channel {' or '.join(owners)}"
+            raise InvalidParameter(f"channel.{setting}", given[setting], allowed)
+    if burst is not None and loss == 0.0:
+        raise InvalidParameter("channel.burst", burst, "only together with a loss above 0")
     model: Loss = Bernoulli(loss) if burst is None else GilbertElliott(loss, burst)
     if loss == 0.0:
         model = NoLoss()

@@ -9,7 +9,7 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, IntArray
-from reknit.knowledge.belief import STATION, Belief, Mind, merged
+from reknit.knowledge.belief import SNAPSHOT, STATION, Belief, Mind, Patience, merged
 from reknit.knowledge.channels.loss import Loss, NoLoss
 from reknit.knowledge.channels.protocols import (
     CERTAINTY,
@@ -17,6 +17,7 @@ from reknit.knowledge.channels.protocols import (
     check_time,
     misses_allowed,
     notice,
+    notice_split,
 )
 from reknit.knowledge.channels.radio import RECORD_BYTES
 from reknit.network.links import count_subnets
@@ -103,6 +104,8 @@ class Desk:
         arrived = reporters[world.alive[reporters] & ~lost]
         if news:
             self.table = merged([self.table, *news])
+            is_told = self.table.source != SNAPSHOT
+            self.table.source[is_told] = STATION  # for whoever hears of it by the broadcast
         table = self.table
         source = np.full(len(arrived), STATION)
         table.hear(arrived, world.reported[arrived], source, world.time_s)
@@ -132,7 +135,8 @@ class StationSession:
     def __init__(self, channel: Station, world: World, seed: int) -> None:
         self._desk = Desk(channel, world, seed)
         self._range_m = world.range_m - 2.0 * world.error_bound_m
-        self.period_s, self.patience_s = self._desk.period_s, self._desk.patience_s
+        self.period_s = self._desk.period_s
+        self.patience = Patience(self._desk.patience_s, self._desk.patience_s)
         self._reported_s = -np.inf
         self.is_continuous = channel.report_period_s == 0.0
         is_prompt = channel.latency_s == 0.0 and channel.missed_reports == 1
@@ -152,10 +156,8 @@ class StationSession:
             )
             table.alarm_s = mind.belief.alarm_s
             mind.belief, self._reported_s = table, reported_s
-        if np.isinf(mind.belief.alarm_s):
-            notice(mind, world.time_s, self.patience_s)
-            if count_subnets(mind.belief.positions, world.range_m) > 1:
-                mind.belief.alarm_s = min(mind.belief.alarm_s, world.time_s)
+        notice(mind, world.time_s, self.patience)
+        notice_split(mind, world)
         return [mind]
 
     def whole_at_s(self, mind: Mind) -> float | None:

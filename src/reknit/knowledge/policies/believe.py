@@ -124,7 +124,7 @@ class _Planning:
                 distance, nearest = cKDTree(targets[view.crew]).query(targets[others])
                 due_s = np.maximum(time_s[others], time_s[view.crew][nearest])
                 met = distance <= briefing.range_m
-                last_s = view.now_s + due_s + 2.0 * briefing.step_s + briefing.patience_s
+                last_s = view.now_s + due_s + 2.0 * briefing.step_s + briefing.patience.radio_s
                 view.memory["appointments"] = (others[met], last_s[met])
         _announce(view, targets)
 
@@ -156,7 +156,7 @@ class _Steering:
             if len(others):
                 near_m = briefing.range_m * (1.0 - margin(briefing)) - 2.0 * float(
                     briefing.speeds_mps.max()
-                ) * (briefing.step_s + briefing.patience_s)
+                ) * (briefing.step_s + briefing.patience.radio_s)
                 distance, _ = cKDTree(expected[view.crew]).query(expected[others])
                 belief.presumed_s[others[distance <= near_m]] = view.now_s
         dead = (view.status >= Knowledge.PRESUMED_DEAD) | (belief.presumed_s > belief.heard_s)

@@ -8,10 +8,11 @@ be kept. It follows the policy in front as long as it can still be in time, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from reknit.base.errors import InvalidParameter
+from reknit.algorithms.parameters import Range, check_value
 from reknit.knowledge.policies.protocols import Briefing, Orders, Pilot, Policy, View
 from reknit.knowledge.policies.rendezvous import Meeting, meeting_of
 
@@ -30,11 +31,10 @@ class Deadline:
     """
 
     policy: Policy
-    patience: float = 1.5
+    patience: Annotated[float, Range(least=1.0)] = 1.5
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.patience) and self.patience >= 1.0):
-            raise InvalidParameter("deadline.patience", self.patience, "a number of at least 1")
+        check_value("deadline.patience", self.patience, Annotated[float, Range(least=1.0)])
 
     def brief(self, briefing: Briefing) -> _DeadlinePilot:
         meeting = meeting_of(briefing)

@@ -15,13 +15,14 @@ dead; but it may have moved on, so the place is looked at again, from nearer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.algorithms.certified import Certified
+from reknit.algorithms.parameters import Range, check_fields
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.knowledge.policies.believe import (
     announced,
@@ -62,20 +63,15 @@ class Hedge:
         Share of the range from which a place is looked at again after it was silent in range.
     """
 
-    alive: float = 0.5
-    decay_m: float = 25.0
-    window_m: float = 100.0
-    every_s: float = 0.5
-    effort: float = 0.02
-    nearer: float = 0.75
+    alive: Annotated[float, Range(above=0.0, below=1.0)] = 0.5
+    decay_m: Annotated[float, Range(above=0.0)] = 25.0
+    window_m: Annotated[float, Range(above=0.0)] = 100.0
+    every_s: Annotated[float, Range(above=0.0)] = 0.5
+    effort: Annotated[float, Range(above=0.0)] = 0.02
+    nearer: Annotated[float, Range(above=0.0, most=1.0)] = 0.75
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.alive < 1.0:
-            raise InvalidParameter("hedge.alive", self.alive, "a probability between 0 and 1")
-        for name in ("decay_m", "window_m", "every_s", "effort", "nearer"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0.0):
-                raise InvalidParameter(f"hedge.{name}", value, "a finite number above 0")
+        check_fields(self)
 
     def brief(self, briefing: Briefing) -> _HedgePilot:
         """Begin."""

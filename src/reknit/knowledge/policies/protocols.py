@@ -10,7 +10,7 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, FloatArray, IntArray
-from reknit.knowledge.belief import Belief, Mind
+from reknit.knowledge.belief import Belief, Mind, Patience
 from reknit.knowledge.motion import Course
 from reknit.swarm.scenario import Scenario
 
@@ -30,7 +30,7 @@ class Briefing:
         No UAV's navigation is wrong by more.
     alarm_delay_s
         Everybody has noticed a split within this time of it.
-    patience_s
+    patience
         Somebody not heard of for longer is out of touch.
     offset
         Translation of the formation by the mission since time 0, metres, at a time.
@@ -46,7 +46,7 @@ class Briefing:
     speeds_mps: FloatArray
     error_bound_m: float
     alarm_delay_s: float
-    patience_s: float
+    patience: Patience
     step_s: float
     seed: int
     offset: Callable[[float], FloatArray]
@@ -90,7 +90,7 @@ class View:
     memory
         The policy's own, kept from step to step.
     crew
-        Ids of all UAVs in touch, the members among them.
+        Ids of all UAVs whose news come as quickly as over the radio, the members among them.
     """
 
     now_s: float
@@ -114,11 +114,13 @@ class View:
         return mask
 
 
-def view_of(mind: Mind, here: FloatArray, now_s: float, patience_s: float) -> View:
-    """What a mind sees."""
-    in_touch = mind.belief.in_touch(now_s, patience_s)
+def view_of(mind: Mind, here: FloatArray, now_s: float, patience: Patience) -> View:
+    """What a mind sees. News of a slow station make nobody a member of the crew: it knows that
+    they live, but orders for them would come as late as the news.
+    """
+    in_touch = mind.belief.in_touch(now_s, patience.as_by_radio)
     in_touch[mind.members] = True
-    status = mind.belief.status(now_s, patience_s)
+    status = mind.belief.status(now_s, patience)
     status[mind.members] = 0
     crew = np.flatnonzero(in_touch)
     return View(now_s, mind.members, here, mind.belief, mind.memory, crew, status)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from difflib import get_close_matches
 from typing import Any
 
+from reknit.algorithms.parameters import Parameter, checked, listed
 from reknit.algorithms.registry import build
+from reknit.algorithms.registry import parameters as planner_parameters
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.knowledge.policies.believe import Believe
 from reknit.knowledge.policies.deadline import Deadline
@@ -17,6 +20,8 @@ DEFAULT_POLICY = "hedge+deadline"
 _POLICIES = {"hedge": Hedge, "rendezvous": Rendezvous}
 _BELIEVE = "believe:"
 _DEADLINE = "+deadline"
+_DEADLINE_FIELDS = ("patience",)
+_EXAMPLES = ("believe:certified", "believe:certified+deadline")
 
 
 def policies() -> dict[str, str]:
@@ -30,24 +35,53 @@ def policies() -> dict[str, str]:
 
 
 def build_policy(name: str, **parameters: Any) -> Policy:
-    """The policy of this name. Parameters are the policy's, or of the planner that it
-    believes in.
+    """The policy of this name.
+
+    Parameters
+    ----------
+    name
+        A name as listed by `policies`.
+    parameters
+        Of the policy, or of the planner that it believes in; with ``+deadline`` also its
+        `patience`.
     """
     if not isinstance(name, str):
         raise InvalidParameter("policy", name, "a name")
-    if name.endswith(_DEADLINE):
-        return Deadline(build_policy(name.removesuffix(_DEADLINE), **parameters))
+    front, is_in_time = _parts(name)
+    if is_in_time:
+        own = {key: parameters.pop(key) for key in _DEADLINE_FIELDS if key in parameters}
+        return Deadline(build_policy(front, **parameters), **checked("deadline", Deadline, own))
     if name.startswith(_BELIEVE):
         return Believe(build(name.removeprefix(_BELIEVE), parameters))
-    if name in _POLICIES:
-        factory: Any = _POLICIES[name]
-        allowed = [item.name for item in dataclasses.fields(factory)]
-        for key, value in parameters.items():
-            if key not in allowed:
-                raise InvalidParameter(f"{name}.{key}", value, ", ".join(allowed) or "none")
-        built: Policy = factory(**parameters)
-        return built
-    raise UnknownName("policy", name, [*policies(), "believe:certified"])
+    factory: Any = _POLICIES[name]
+    built: Policy = factory(**checked(name, factory, parameters))
+    return built
+
+
+def policy_parameters(name: str) -> list[Parameter]:
+    """The parameters that `build_policy` takes for this name."""
+    front, is_in_time = _parts(name)
+    more = [item for item in listed(Deadline) if item.name in _DEADLINE_FIELDS]
+    if front.startswith(_BELIEVE):
+        own = planner_parameters(front.removeprefix(_BELIEVE).split("+")[0])
+    else:
+        own = listed(_POLICIES[front])
+    return own + more * is_in_time
+
+
+def _parts(name: str) -> tuple[str, bool]:
+    """The policy in front, and whether it keeps a deadline; raises `UnknownName`."""
+    is_in_time = name.endswith(_DEADLINE)
+    front = name.removesuffix(_DEADLINE)
+    known = [*_POLICIES, *policies(), *(f"{item}{_DEADLINE}" for item in _POLICIES)]
+    if front.startswith(_BELIEVE):
+        head, plus, tail = front.rpartition("+")
+        if not plus or not get_close_matches(f"+{tail}", [_DEADLINE]):
+            return front, is_in_time
+        known = [f"{head}{_DEADLINE}"]
+    elif front in _POLICIES:
+        return front, is_in_time
+    raise UnknownName("policy", name, dict.fromkeys([*known, *_EXAMPLES]))
 
 
 @dataclasses.dataclass(frozen=True)
