@@ -10,7 +10,13 @@ from torch import Tensor
 
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel, SparseRows
-from reknit.algorithms.learned.ml_dagl.propagation import Gco, Pass, Wiring, convolve
+from reknit.algorithms.learned.ml_dagl.propagation import (
+    Gco,
+    Pass,
+    Weights,
+    Wiring,
+    convolve,
+)
 
 SURVIVORS, LOST, HIDDEN = 30, 20, 40
 NODES = SURVIVORS + LOST
@@ -118,6 +124,38 @@ def test_output_and_gradients_are_those_of_automatic_differentiation(
     own = torch.autograd.grad(found, weights, direction)
     automatic = torch.autograd.grad(expected, weights, direction)
     for one, other in zip(own, automatic, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize("left_out", [None, 20])
+def test_rows_that_the_loss_does_not_reach_may_be_left_out(
+    residual: bool, left_out: int | None
+) -> None:
+    """Where one survivor of each branch has a gradient, skipping zero rows changes no gradient."""
+    kernel, net = _kernel(0.03), _net(residual, True, left_out or 0)
+    if left_out is not None:
+        net.leave_out_asleep(_positions(), kernel)
+    mask = torch.rand(2, NODES, HIDDEN, dtype=torch.float64).round() * 2.0
+    tensors = [one for pair in net.weights for one in pair]
+    rows: list[int] = []
+
+    def gradients(skip: bool) -> Sequence[Tensor]:
+        wiring = Wiring(kernel, [None, mask], net.units, residual, skip)
+        output: Tensor = Pass.apply(_positions(), wiring, *tensors)  # type: ignore[no-untyped-call]
+        return torch.autograd.grad(output[0, 3].sum() + output[1, 7].sum(), list(net.parameters()))
+
+    counted = Gco.weight_gradients
+
+    def count(layer: Gco, gradient: Tensor, live: Tensor | None = None) -> Weights:
+        rows.append(len(gradient))
+        return counted(layer, gradient, live)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Gco, "weight_gradients", count)
+        found = gradients(skip=True)
+    assert rows[0] < NODES < rows[-1] == 2 * NODES
+    for one, other in zip(found, gradients(skip=False), strict=True):
         torch.testing.assert_close(one, other)
 
 

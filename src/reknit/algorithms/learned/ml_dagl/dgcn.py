@@ -74,6 +74,8 @@ class Dgcn(nn.Module):
     ----------
     units
         For each block which of the d_s features its second layer computes; None: all.
+    skip_zero_rows
+        See `Wiring`. Pre-training leaves it off: shipped weights are made again bit for bit.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Dgcn(nn.Module):
         self.shape = shape
         self.residual = residual
         self.dropout = dropout
+        self.skip_zero_rows = False
         self.units: list[Tensor | None] = [None] * shape.blocks
         self.layers = nn.ModuleList(_BareLinear(i, o, shape.bias) for i, o in shape.layer_sizes)
         for layer in self.linear_layers:
@@ -151,7 +154,7 @@ class Dgcn(nn.Module):
         return Trunk.of(positions, self.weights, wiring)
 
     def _wiring(self, kernel: Kernel, masks: Sequence[Tensor | None]) -> Wiring:
-        return Wiring(kernel, masks, self.units, self.residual)
+        return Wiring(kernel, masks, self.units, self.residual, self.skip_zero_rows)
 
 
 def _awake(layer: nn.Linear, rows: Tensor) -> Tensor:

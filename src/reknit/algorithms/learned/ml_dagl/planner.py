@@ -211,6 +211,7 @@ class MlDagl:
         trained = min([len(chosen), *[count for start, count in rule.keep if start == 0]])
         _check_size(scaled.scenario.uavs, trained)
         dgcn = self.dgcn(scaled.scenario.dim, scaled.scenario.uavs, context.seed)
+        dgcn.skip_zero_rows = True
         dropout = dropout_generator(settings.dropout, context.seed)
         kernels: dict[tuple[int, ...], Kernel] = {}
 

@@ -18,6 +18,9 @@ from torch.nn import functional
 
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel, SparseRows
 
+_WORTH_SKIPPING = 0.7
+"""Share of the rows above which all of them are multiplied: quicker than to copy some."""
+
 Weights = tuple[Tensor, Tensor | None]
 """W^T (d_out, d_in) and b of one layer."""
 
@@ -67,17 +70,31 @@ class Gco:
         """(K, N, d_out) the output."""
         return _by_branch(self.out, self.kernel)
 
-    def weight_gradients(self, gradient: Tensor) -> Weights:
+    def weight_gradients(self, gradient: Tensor, live: Tensor | None = None) -> Weights:
         """Those of W^T and b for that of the output, (K N, d_out), which is masked in place.
 
         With G = dL/d(S X W + b), they are ``G^T S X`` and the column sums of G.
-        """
-        torch.ops.aten.threshold_backward.grad_input(gradient, self.out, 0.0, grad_input=gradient)
-        return gradient.t() @ self.rows, gradient.sum(dim=0)
 
-    def feature_gradient(self, gradient: Tensor) -> Tensor:
+        Parameters
+        ----------
+        gradient
+            Its rows, all of them or those that are `live`.
+        live
+            Which rows are given; the others are zero. None: all are given.
+        """
+        out, rows = self.out, self.rows
+        if live is not None:
+            out, rows = out.index_select(0, live), rows.index_select(0, live)
+        torch.ops.aten.threshold_backward.grad_input(gradient, out, 0.0, grad_input=gradient)
+        return gradient.t() @ rows, gradient.sum(dim=0)
+
+    def feature_gradient(self, gradient: Tensor, live: Tensor | None = None) -> Tensor:
         """That of X, ``S G W^T`` since S is symmetric, for G as `weight_gradients` left it."""
-        return convolve(_by_branch(gradient @ self.weight, self.kernel), self.kernel).flatten(0, 1)
+        product = gradient @ self.weight
+        if live is not None:
+            whole = product.new_zeros(len(self.rows), product.shape[1])
+            product = whole.index_copy_(0, live, product)
+        return convolve(_by_branch(product, self.kernel), self.kernel).flatten(0, 1)
 
 
 def _by_branch(rows: Tensor, kernel: Kernel) -> Tensor:
@@ -101,12 +118,16 @@ class Wiring:
         None: all of them.
     residual
         Whether blocks have their skip connection.
+    skip_zero_rows
+        Leave the nodes out of the backward pass that the loss does not reach yet. Sums are then
+        made in another order, so the last bits of gradients differ.
     """
 
     kernel: Kernel
     masks: Sequence[Tensor | None]
     units: Sequence[Tensor | None]
     residual: bool = True
+    skip_zero_rows: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +166,17 @@ class Trunk:
             blocks.append((inner, outer))
         return Trunk(wiring, first, tuple(blocks), rows)
 
-    def gradients(self, gradient: Tensor) -> list[Weights]:
-        """Those of the layers, in order, for that of X_block^L, which is changed in place."""
+    def gradients(self, gradient: Tensor, reached: Tensor) -> list[Weights]:
+        """Those of the layers, in order, for that of X_block^L, which is changed in place.
+
+        Parameters
+        ----------
+        gradient
+            (K N, d_s) that of X_block^L.
+        reached
+            (K, N, 1) one for the nodes that have one, else zero. The largest displacement is that
+            of one UAV in each branch, and every layer passes it on by one link of the mDAG.
+        """
         by_layer: list[Weights] = []
         of_skip = torch.zeros_like(gradient) if self.wiring.residual else None
         parts = zip(self.wiring.masks, self.wiring.units, self.blocks, strict=True)
@@ -155,16 +185,25 @@ class Trunk:
                 of_skip += gradient
             if units is not None:
                 gradient = gradient.index_select(1, units)
-            by_layer.append(outer.weight_gradients(gradient))
-            gradient = outer.feature_gradient(gradient)
-            by_layer.append(inner.weight_gradients(gradient))
-            gradient = inner.feature_gradient(gradient)
+            for layer in (outer, inner):
+                live = _few(reached) if self.wiring.skip_zero_rows else None
+                if live is not None:
+                    gradient = gradient.index_select(0, live)
+                    reached = (reached + convolve(reached, layer.kernel)).gt(0).to(reached)
+                by_layer.append(layer.weight_gradients(gradient, live))
+                gradient = layer.feature_gradient(gradient, live)
             if mask is not None:
                 gradient *= mask.flatten(0, 1)
         if of_skip is not None:
             gradient += of_skip
         by_layer.append(self.first.weight_gradients(gradient))
         return by_layer[::-1]
+
+
+def _few(reached: Tensor) -> Tensor | None:
+    """The rows that are one, if leaving the others out is worth its copies."""
+    live = reached.flatten().nonzero()[:, 0]
+    return live if len(live) < _WORTH_SKIPPING * reached.numel() else None
 
 
 def _joined(out: Tensor, units: Tensor | None, skip: Tensor, residual: bool) -> Tensor:
@@ -207,7 +246,9 @@ class Pass(torch.autograd.Function):
         whole[:, : kernel.survivors] = own
         narrow = convolve(whole, kernel).flatten(0, 1)
         last = narrow.t() @ trunk.rows, own.sum(dim=(0, 1))
-        layers = [*trunk.gradients(narrow @ weight), last]
+        reached = (narrow != 0).any(dim=1).to(narrow.dtype)
+        slopes = trunk.gradients(narrow @ weight, reached.view(*whole.shape[:2], 1))
+        layers = [*slopes, last]
         flat = [tensor for pair in layers for tensor in (pair if ctx.bias else (pair[0], None))]
         return None, None, *flat
 
