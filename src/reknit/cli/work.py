@@ -23,6 +23,12 @@ def pretrain(
         int | None,
         typer.Option(help="N, with --preset paper: one model per size.", show_default="200"),
     ] = None,
+    gco: Annotated[
+        str, typer.Option(help="bipartite, or ordinary with --preset paper: for an ablation.")
+    ] = "bipartite",
+    residual: Annotated[
+        bool, typer.Option(help="With skip connections; without, for an ablation.")
+    ] = True,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
     out: Annotated[
         Path, typer.Option(metavar="DIR", parser=folder, help="Folder of checkpoint and weights.")
@@ -36,7 +42,7 @@ def pretrain(
     from reknit.recovery.training import train
 
     with console.progress_bar() as progress:
-        path = train(planner, preset, dim, steps, seed, out, progress, uavs)
+        path = train(planner, preset, dim, steps, seed, out, progress, uavs, gco, residual)
     console.out.print(f"Weights: {path}", soft_wrap=True)
     console.out.print(
         f"Use them: reknit recover --planner {planner} --param weights={path}", soft_wrap=True

@@ -22,6 +22,8 @@ def train(
     out_dir: Path,
     progress: Progress = silent,
     uavs: int | None = None,
+    gco: str = "bipartite",
+    residual: bool = True,
 ) -> Path:
     """Train, or go on training, in a folder; returns the path of the weights.
 
@@ -31,6 +33,9 @@ def train(
         For ML-DAGL; CR-MGC's recipe has its own stages.
     uavs
         N, for the preset "paper" alone, which has one model per size; None: 200.
+    gco, residual
+        For the preset "paper" alone: a network with the ordinary convolution or without its skip
+        connections, as of `ml-dagl`, trained for itself.
     """
     if planner not in TRAINABLE:
         raise UnknownName("planner", planner, TRAINABLE)
@@ -45,6 +50,9 @@ def train(
         raise InvalidParameter("dim", dim, "2 with the preset 'paper': it has no 3-D swarms")
     if preset != "paper" and uavs is not None:
         raise InvalidParameter("uavs", uavs, "given with the preset 'paper' alone")
+    if preset != "paper" and (gco, residual) != ("bipartite", True):
+        allowed = "'bipartite', True but with the preset 'paper'"
+        raise InvalidParameter("gco, residual", (gco, residual), allowed)
     try:
         from reknit.algorithms.learned.cr_mgc.pretrain import MetaRecipe
         from reknit.algorithms.learned.cr_mgc.pretrain import pretrain as meta_train
@@ -54,6 +62,9 @@ def train(
         raise MissingExtra("training", "learn") from error
     if planner == "cr-mgc":
         return meta_train(MetaRecipe(seed=seed), out_dir, progress)
-    recipe = default_recipe(dim) if preset == "default" else paper_recipe(uavs or 200)
+    if preset == "default":
+        recipe = default_recipe(dim)
+    else:
+        recipe = paper_recipe(uavs or 200, gco=gco, residual=residual)
     recipe = replace(recipe, seed=seed, steps=recipe.steps if steps is None else steps)
     return pretrain(recipe, out_dir, progress)

@@ -194,6 +194,27 @@ def test_literal_training_keeps_the_last_weights_that_connect(tmp_path: Path) ->
         np.testing.assert_allclose(one, until_kept[f"kept/{name}"], rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("gco", "residual", "name"),
+    [
+        ("ordinary", True, "paper-2d-20-ordinary"),
+        ("bipartite", False, "paper-2d-20-plain"),
+        ("ordinary", False, "paper-2d-20-ordinary-plain"),
+    ],
+)
+def test_a_network_without_a_part_is_trained_for_itself(
+    tmp_path: Path, gco: str, residual: bool, name: str
+) -> None:
+    """Its weights have a name of their own and are not those of the whole network."""
+    recipe = paper_recipe(20, gco=gco, residual=residual)
+    assert (recipe.settings.gco, recipe.settings.residual) == (gco, residual)
+    small = replace(_literal(steps=10), settings=recipe.settings)
+    path = pretrain(small, tmp_path / "part")
+    assert path.stem == name
+    whole = pretrain(_literal(steps=10), tmp_path / "whole")
+    assert read_manifest(path)["sha256"] != read_manifest(whole)["sha256"]
+
+
 def test_literal_training_goes_on_as_if_it_had_not_stopped(tmp_path: Path) -> None:
     """Stopped beyond the boundary and resumed, the same weights are kept."""
     whole = pretrain(_literal(), tmp_path / "whole")

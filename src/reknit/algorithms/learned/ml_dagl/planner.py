@@ -211,7 +211,6 @@ class MlDagl:
         trained = min([len(chosen), *[count for start, count in rule.keep if start == 0]])
         _check_size(scaled.scenario.uavs, trained)
         dgcn = self.dgcn(scaled.scenario.dim, scaled.scenario.uavs, context.seed)
-        dgcn.skip_zero_rows = True
         dropout = dropout_generator(settings.dropout, context.seed)
         kernels: dict[tuple[int, ...], Kernel] = {}
 
@@ -245,6 +244,11 @@ class MlDagl:
 
     def dgcn(self, dim: int, uavs: int, seed: int) -> Dgcn:
         """The network with the weights to begin from."""
+        dgcn = self._dgcn(dim, uavs, seed)
+        dgcn.skip_zero_rows = True
+        return dgcn
+
+    def _dgcn(self, dim: int, uavs: int, seed: int) -> Dgcn:
         settings = self.settings
         shape = Shape(dim, hidden=settings.hidden)
         residual, dropout = settings.residual, settings.dropout

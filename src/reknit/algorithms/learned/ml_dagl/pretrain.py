@@ -31,7 +31,7 @@ from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig
 from reknit.algorithms.learned.ml_dagl.validation import Validation
-from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes, weight_name
+from reknit.algorithms.learned.ml_dagl.weight_files import lacking, tensor_shapes, weight_name
 from reknit.base.errors import InvalidWeights
 from reknit.base.files import output_folder
 from reknit.base.progress import Progress, silent
@@ -109,7 +109,9 @@ def export(run: Checkpoint, folder: Path) -> Path:
             fault = "no step at which every validation case had a connected branch"
             raise InvalidWeights(f"{folder}: {fault}; not written")
         [uavs] = run.recipe["curriculum"]["sizes"]
-        path = folder / weight_name(run.recipe["preset"], shape.dim, uavs)
+        settings = run.recipe["settings"]
+        without = lacking(settings["gco"], settings["residual"])
+        path = folder / weight_name(run.recipe["preset"], shape.dim, uavs, without)
         weights = {name: run.moments[_KEPT + name] for name in tensor_shapes(shape)}
         facts["kept_step"] = kept
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -111,7 +111,9 @@ def default_recipe(dim: int = 2) -> PretrainConfig:
     )
 
 
-def paper_recipe(uavs: int = 200) -> PretrainConfig:
+def paper_recipe(
+    uavs: int = 200, *, gco: str = "bipartite", residual: bool = True
+) -> PretrainConfig:
     """How the weights of the preset "paper" for swarms of one size are made.
 
     Section V-A: Adam at 1e-4 for up to 500 iterations, the count term, fresh random half damage;
@@ -122,6 +124,9 @@ def paper_recipe(uavs: int = 200) -> PretrainConfig:
     ----------
     uavs : int
         N, one of `PAPER_SIZES`.
+    gco, residual
+        As of `Settings`: a network without one of its parts, for the ablation, in which every
+        variant is trained for itself.
 
     Returns
     -------
@@ -132,7 +137,7 @@ def paper_recipe(uavs: int = 200) -> PretrainConfig:
         raise InvalidParameter("uavs", uavs, f"one of {PAPER_SIZES}")
     return PretrainConfig(
         preset="paper",
-        settings=PAPER,
+        settings=replace(PAPER, gco=gco, residual=residual),
         shape=Shape(2),
         curriculum=Curriculum(2, sizes=(uavs,), damage_range=(0.5, 0.5), varied=False),
         steps=500,

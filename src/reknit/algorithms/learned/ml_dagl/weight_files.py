@@ -43,10 +43,23 @@ def weight_file(preset: str, dim: int, uavs: int | None = None) -> Path:
     return WEIGHTS / weight_name(preset, dim, size)
 
 
-def weight_name(preset: str, dim: int, uavs: int | None = None) -> str:
-    """Name of a weight file; `uavs` is N for weights that were trained for one size alone."""
+def weight_name(preset: str, dim: int, uavs: int | None = None, without: str = "") -> str:
+    """Name of a weight file.
+
+    Parameters
+    ----------
+    uavs
+        N, for weights that were trained for one size alone.
+    without
+        What the network that they were trained for lacks, see `lacking`.
+    """
     size = "" if uavs is None else f"-{uavs}"
-    return f"{preset}-{dim}d{size}.safetensors"
+    return f"{preset}-{dim}d{size}{without}.safetensors"
+
+
+def lacking(gco: str, residual: bool) -> str:
+    """The part of a weight file's name for a network without some of its parts; usually empty."""
+    return ("" if gco == "bipartite" else f"-{gco}") + ("" if residual else "-plain")
 
 
 def tensor_shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
