@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
 from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig, default_recipe, paper_recipe
-from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes
+from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes, weight_file
 from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName
 
 SMALL = replace(
@@ -253,3 +254,22 @@ def test_a_finished_run_is_not_trained_again(tmp_path: Path) -> None:
     before = pretrain(SMALL, tmp_path).read_bytes()
     again = pretrain(SMALL, tmp_path, lambda fraction, message: pytest.fail("trained again"))
     assert again.read_bytes() == before
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("uavs", [20, 50])
+def test_shipped_weights_are_made_again_bit_for_bit(tmp_path: Path, uavs: int) -> None:
+    """`reknit pretrain` on one thread, with the versions that the manifest names, on the kind of
+    processor that they were made on.
+    """
+    shipped = weight_file("paper", 2, uavs)
+    versions = read_manifest(shipped)["versions"]
+    if any(version(name) != told for name, told in versions.items()):
+        pytest.skip(f"the weights were made with {versions}")
+    arguments = ["pretrain", "--preset", "paper", "--uavs", str(uavs), "--out", str(tmp_path)]
+    subprocess.run(
+        [sys.executable, "-m", "reknit", *arguments],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+        check=True,
+    )
+    assert (tmp_path / shipped.name).read_bytes() == shipped.read_bytes()
