@@ -1,12 +1,14 @@
 """Fills the tables on ML-DAGL in docs/algorithms.md; no figure is typed by hand.
 
     reknit study run paper-preset --profile paper
+    reknit study run scalability --profile paper
     reknit study run paper-branches --profile paper
     reknit study run examples/paper-parts.toml --profile paper
     reknit study run default-preset --profile paper
     python docs/make_ml_dagl.py [FOLDER]
 
-Runs are read from the stored results in FOLDER, by default `results`, as many as there are.
+Runs are read from the stored results in FOLDER, by default `results`, as many as there are; runs
+of one kind from several studies, whose swarms differ, are put together.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from reknit.study.store import Store
 PAGE = Path(__file__).parent / "algorithms.md"
 PARTS_NAME = "examples/paper-parts.toml"
 PARTS = Path(__file__).parent.parent / PARTS_NAME
-PROFILE = "paper"
+STUDIES = ("paper-preset", "scalability", "paper-branches", str(PARTS), "default-preset")
+PROFILES = ("paper", "quick")
 PRESET = "ml-dagl (paper preset)"
 CLAIM = 20
 """Fewer runs than this are no claim."""
@@ -38,10 +41,10 @@ ALLOWED = 1.25
 def main(results: Path) -> None:
     """Rewrite what stands between the marks of each table."""
     text = PAGE.read_text(encoding="utf-8")
-    sizes, branches, parts, default = (
-        stored(results, load_study(name))
-        for name in ("paper-preset", "paper-branches", str(PARTS), "default-preset")
+    sizes, whole_table, branches, parts, default = (
+        stored(results, load_study(name)) for name in STUDIES
     )
+    sizes += [row for row in whole_table if row["label"] in (PRESET, "center-fly")]
     parallel = [row for row in branches if row["label"] == "parallel"]
     tables = {
         "paper": paper_table(sizes + renamed(parallel, PRESET)),
@@ -64,18 +67,24 @@ def filled(text: str, name: str, content: str, script: str = "make_ml_dagl.py") 
 
 
 def stored(results: Path, study: Study) -> list[JsonDict]:
-    """All runs of a study that there are."""
-    path = results / f"{study.name}-{PROFILE}.duckdb"
-    if not path.exists():
-        return []
-    with Store(path, study, read_only=True) as store:
-        return store.rows(study.tasks(PROFILE))
+    """All runs of a study that there are, of the paper's profile if that was run."""
+    for profile in PROFILES:
+        path = results / f"{study.name}-{profile}.duckdb"
+        if path.exists():
+            with Store(path, study, read_only=True) as store:
+                return [counted(row) for row in store.rows(study.tasks(profile))]
+    return []
+
+
+def counted(row: JsonDict) -> JsonDict:
+    """The run with N_D for its damage, where the study gave a share of N."""
+    lost = row["destroyed"]
+    return {**row, "destroyed": round(lost * row["uavs"]) if lost < 1 else round(lost)}
 
 
 def case_of(cell: Cell) -> tuple[int, int]:
     """N and N_D."""
-    uavs, lost = int(str(cell.group[0])), float(str(cell.group[1]))
-    return uavs, round(lost * uavs) if lost < 1 else round(lost)
+    return int(str(cell.group[0])), int(str(cell.group[1]))
 
 
 def by_case(runs: list[JsonDict]) -> dict[tuple[int, int], dict[str, Cell]]:
@@ -89,12 +98,7 @@ def by_case(runs: list[JsonDict]) -> dict[tuple[int, int], dict[str, Cell]]:
 
 def of_case(runs: list[JsonDict], uavs: int, lost: int) -> list[JsonDict]:
     """The runs with this N and N_D."""
-    return [
-        row
-        for row in runs
-        if row["uavs"] == uavs
-        and round(row["destroyed"] * (uavs if row["destroyed"] < 1 else 1)) == lost
-    ]
+    return [row for row in runs if (row["uavs"], row["destroyed"]) == (uavs, lost)]
 
 
 def interval(figure: Estimate, digits: int = 2) -> str:
