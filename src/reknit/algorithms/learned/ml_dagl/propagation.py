@@ -189,7 +189,8 @@ class Trunk:
                 live = _few(reached) if self.wiring.skip_zero_rows else None
                 if live is not None:
                     gradient = gradient.index_select(0, live)
-                    reached = (reached + convolve(reached, layer.kernel)).gt(0).to(reached)
+                    further = convolve(reached, layer.kernel) != 0
+                    reached = further.logical_or(reached).to(reached)
                 by_layer.append(layer.weight_gradients(gradient, live))
                 gradient = layer.feature_gradient(gradient, live)
             if mask is not None:
