@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 
 from reknit.base.types import FloatArray
-from reknit.network.emst import _boruvka, emst, longest_edge_m
+from reknit.network.emst import (
+    _boruvka,
+    _delaunay_edges,
+    _forest,
+    _from_near_pairs,
+    emst,
+    longest_edge_m,
+)
 from reknit.network.links import components, count_subnets, lengths
 from tests.strategies import point_sets
 
@@ -50,6 +57,39 @@ def test_large_swarms_agree_between_methods(dim: int) -> None:
     """On thousands of points the triangulation and the k-d tree give the same tree."""
     points = np.random.default_rng(dim).random((3000, dim)) * 4000.0
     assert np.array_equal(emst(points), _boruvka(points))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_near_pairs_give_the_tree_of_the_triangulation(seed: int) -> None:
+    """In a swarm of even density, with gaps of many lengths, the tree from near pairs is the one
+    from the Delaunay triangulation, edge by edge.
+    """
+    rng = np.random.default_rng(seed)
+    points = rng.random((4000, 2)) * 5000.0
+    points = points[np.abs(points[:, 0] - 4500.0) > 40.0 * seed]  # a part lies behind a gap
+    triangulated = _delaunay_edges(points)
+    near = _from_near_pairs(points)
+    assert triangulated is not None
+    assert near is not None
+    assert np.array_equal(near, _forest(points, triangulated))
+
+
+@pytest.mark.parametrize("kind", ["halves", "crowded", "one place"])
+def test_near_pairs_are_not_used_where_the_density_is_uneven(kind: str) -> None:
+    """Where near pairs are too many, or leave large parts unjoined, another method is taken, and
+    the tree is a minimum one all the same.
+    """
+    rng = np.random.default_rng(8)
+    points = rng.random((3000, 2)) * 1000.0
+    if kind == "halves":
+        points[::2] += [9e4, 0.0]
+    elif kind == "crowded":
+        points[::3] = rng.random((1000, 2))
+    else:
+        points[:] = 7.0
+    assert _from_near_pairs(points) is None
+    found = np.sort(lengths(points, emst(points)))
+    assert found == pytest.approx(np.sort(lengths(points, _boruvka(points))), rel=1e-12)
 
 
 def test_far_clusters_are_joined() -> None:

@@ -10,6 +10,11 @@ Boruvka's method on a k-d tree finds it: in every round each tree of the forest 
 shortest edge that leaves it. Most points see a point of another tree among their nearest few
 neighbours, or see far enough to rule out that they have the shortest edge; only the rest look
 further.
+
+In a large swarm of even density all pairs up to a small distance are few and join nearly all
+points: the edges of their minimum spanning forest are those of the EMST up to that distance, by
+Kruskal's argument, and Boruvka's method adds the few that are longer. That takes a quarter of the
+triangulation's time.
 """
 
 from __future__ import annotations
@@ -22,11 +27,22 @@ from scipy.spatial import Delaunay, QhullError, cKDTree
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.network.links import components, lengths
 
+_SLACK = 1.0 + 1e-9
+"""The tree's own rounding must not lose a pair at exactly the distance."""
+
 _SMALL = 24
 """Up to here all pairs are as quick as a triangulation."""
 
 _NEAREST = 8
 _WIDEST = 64
+
+_LARGE = 3_000
+_SAMPLED = 256
+_RANK = 7
+"""From so many points on: pairs up to the distance at which the 7th neighbour usually is."""
+
+_MOST_NEAR, _FEWEST_JOINED = 16.0, 0.75
+"""Up to so many near neighbours on average, and if so large a part is joined by near pairs."""
 
 
 def emst(positions: FloatArray) -> IntArray:
@@ -34,6 +50,10 @@ def emst(positions: FloatArray) -> IntArray:
     nodes = len(positions)
     if nodes <= _SMALL:
         return _forest(positions, np.stack(np.triu_indices(nodes, k=1), axis=1))
+    if nodes >= _LARGE:
+        edges = _from_near_pairs(positions)
+        if edges is not None:
+            return edges
     candidates = _delaunay_edges(positions) if positions.shape[1] == 2 else None
     return _boruvka(positions) if candidates is None else _forest(positions, candidates)
 
@@ -41,6 +61,27 @@ def emst(positions: FloatArray) -> IntArray:
 def longest_edge_m(positions: FloatArray) -> float:
     """Length l of the longest EMST edge: the smallest range at which the points are connected."""
     return float(lengths(positions, emst(positions)).max(initial=0.0))
+
+
+def _from_near_pairs(positions: FloatArray) -> IntArray | None:
+    """The EMST from all pairs up to a small distance; None where the density is too uneven."""
+    nodes = len(positions)
+    tree = cKDTree(positions)
+    sample = positions[:: max(1, nodes // _SAMPLED)]
+    near_m = float(np.median(tree.query(sample, k=_RANK + 1)[0][:, -1]))
+    around = tree.query_ball_point(sample, near_m * _SLACK, return_length=True)
+    if around.mean() > _MOST_NEAR:
+        return None
+    pairs = tree.query_pairs(near_m * _SLACK, output_type="ndarray").astype(np.int64)
+    edges = _forest(positions, pairs[lengths(positions, pairs) <= near_m])
+    label = components(edges, nodes)
+    search = _NearestForeign(positions, tree)
+    while len(edges) < nodes - 1:
+        if np.bincount(label).max() < _FEWEST_JOINED * nodes:
+            return None
+        edges = _forest(positions, np.concatenate([edges, search.shortest_leaving(label)]))
+        label = components(edges, nodes)
+    return edges
 
 
 def _delaunay_edges(positions: FloatArray) -> IntArray | None:
@@ -58,7 +99,7 @@ def _delaunay_edges(positions: FloatArray) -> IntArray | None:
 def _boruvka(positions: FloatArray) -> IntArray:
     nodes = len(positions)
     edges = np.empty((0, 2), dtype=np.int64)
-    search = _NearestForeign(positions)
+    search = _NearestForeign(positions, cKDTree(positions))
     label = np.arange(nodes)
     while len(edges) < nodes - 1:
         edges = _forest(positions, np.concatenate([edges, search.shortest_leaving(label)]))
@@ -69,19 +110,21 @@ def _boruvka(positions: FloatArray) -> IntArray:
 class _NearestForeign:
     """Finds, for a forest over fixed points, the shortest edge that leaves each of its trees."""
 
-    def __init__(self, positions: FloatArray) -> None:
-        self._positions = positions
-        self._tree = cKDTree(positions)
-        near = min(_NEAREST, len(positions) - 1)
-        distance, self._neighbour = self._tree.query(positions, k=near + 1)
-        self._sight_m = distance[:, -1]
+    def __init__(self, positions: FloatArray, tree: cKDTree) -> None:
+        self._positions, self._tree = positions, tree
+        self._near = min(_NEAREST, len(positions) - 1) + 1
+        self._neighbour = np.empty((len(positions), self._near), dtype=np.int64)
+        self._sight_m = np.full(len(positions), -1.0)  # nobody has looked yet
 
     def shortest_leaving(self, label: IntArray) -> IntArray:
         """One edge for every tree but the largest."""
         asked = label != np.argmax(np.bincount(label))
+        new = np.flatnonzero(asked & (self._sight_m < 0.0))
+        distance, self._neighbour[new] = self._tree.query(self._positions[new], k=self._near)
+        self._sight_m[new] = distance[:, -1]
         pairs = self._foreign(np.flatnonzero(asked), self._neighbour[asked], label)
         blind = self._blind(asked, pairs, label, self._sight_m)
-        near = self._neighbour.shape[1]
+        near = self._near
         while blind.any() and near < min(_WIDEST, len(label)):
             near = min(2 * near, len(label))
             which = np.flatnonzero(blind)
