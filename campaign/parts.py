@@ -50,12 +50,12 @@ class Entry:
 
 PARTS = {
     "plans": Entry(
-        judged_plans, "each plan passes the checker and a naive second judge", 100_000, 2
+        judged_plans, "each plan passes the checker and a naive second judge", 100_000, 3
     ),
     "invariance": Entry(
         invariance, "renumbered, turned, moved by 1e6 m, scaled: the same to 1e-6", 5_000
     ),
-    "bytes": Entry(same_bytes, "the same bytes in 20 processes, of 1 and of 2 threads", 500, 2),
+    "bytes": Entry(same_bytes, "the same bytes in 20 processes, of 1 and of 2 threads", 500, 3),
     "deadlines": Entry(deadlines, "at most 1 s of computing beyond the budget", 5_000, 2),
     "forgeries": Entry(forgeries, "no false certificate or plan file passes", 10_000),
     "files": Entry(fuzzed_files, "broken files: one line, exit code 2, under 10 s", 10_000, 2),

@@ -23,7 +23,11 @@ BUDGETS_S = (None, 0.0, 0.001, 0.01, 0.1, 1.0)
 
 _LONGEST_BUDGET_S = 10.0
 _RARE = 0.01
-"""Share of the longest budget, of large swarms and of the learned planners: they take seconds."""
+"""Share of the longest budget and of large swarms, and a third of that of the learned planners
+where a budget is timed: they take seconds."""
+
+_STEERED, _LEARNED = 0.03, 0.002
+"""Shares of the slow ones among the judged: ten times, and a hundred times, what others take."""
 
 _BATCH, _SMALL_UAVS, _MEDIUM_UAVS, _LARGE_UAVS = 50, 16, 60, 300
 """Plans of one seed; most swarms are small, so that many demands, layouts and budgets meet."""
@@ -48,9 +52,9 @@ def _judged(seed: int, number: int) -> Outcome:
     rng = np.random.default_rng([1, seed, number])
     sizes = (_SMALL_UAVS, _MEDIUM_UAVS, _LARGE_UAVS)
     scenario = draw_scenario(rng, int(rng.choice(sizes, p=(0.79, 0.2, 0.01))))
-    if rng.random() < 0.15:
+    if rng.random() < _STEERED:
         return _steered(scenario, str(rng.choice(STEERING)), seed)
-    names = LEARNED if rng.random() < _RARE else PLANNERS
+    names = LEARNED if rng.random() < _LEARNED else PLANNERS
     planner = str(rng.choice(names))
     budget_s = _draw_budget(rng)
     what = f"{planner}, budget {budget_s}, {_words(scenario)}"

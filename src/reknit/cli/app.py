@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -86,7 +87,7 @@ def run(words: Sequence[str]) -> int:
     """The exit code of a command; all that goes wrong is told in one line on standard error."""
     with _listening():
         try:
-            code = app(list(words), prog_name="reknit", standalone_mode=False)
+            code = _command()(list(words), prog_name="reknit", standalone_mode=False)
             sys.stdout.flush()
             return code if isinstance(code, int) else codes.DONE
         except ImpossibleDemands as error:
@@ -114,6 +115,12 @@ def run(words: Sequence[str]) -> int:
         except Exception:
             traceback.print_exc()
             return codes.INTERNAL_ERROR
+
+
+@cache
+def _command() -> Any:
+    """What typer makes of all the functions: most of the time of a short command."""
+    return typer.main.get_command(app)
 
 
 def _usage(error: Any, words: Sequence[str]) -> str:
