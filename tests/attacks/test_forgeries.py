@@ -151,6 +151,13 @@ def test_forgeries_of_forty_thousand_rows_are_refused_at_once() -> None:
         {"recovery_time_s": 1e300},
         {"recovery_time_s": 0.0},
         {"compute_s": -1.0},
+        {"compute_s": 1e300},
+        {"uavs": list(range(20))},
+        # With the gap that belongs to the label, so that the label itself is what is looked at.
+        {"status": "already connected", "gap": 0.0},
+        {"status": "not found", "gap": None},
+        {"status": "not connected", "gap": None},
+        {"status": "infeasible (proved)", "gap": None},
     ],
 )
 def test_relabelled_plans_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:

@@ -89,7 +89,7 @@ def test_demands_are_seen() -> None:
     assert faults(here) == ""
     assert "sub-nets" in faults(here, link_margin=0.7)
     assert "m apart" in faults(here, min_separation_m=45.0)
-    assert "anchor 2 moves" in faults(here + [0.0, 1.0], anchors=[2])
+    assert faults(here + [0.0, 1.0], anchors=[2]) == "anchors move: UAV 2"
     assert faults(here, anchors=[2]) == ""
     line = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [300.0, 0.0]])
     assert "loss of a single UAV" in faults(line, connectivity=2)
@@ -97,6 +97,28 @@ def test_demands_are_seen() -> None:
     assert faults(square, connectivity=2) == ""
     assert "loss of 2 UAVs" in faults(square, connectivity=3)
     assert faults(here, connectivity=2) == ""
+
+
+def test_unmet_demands_name_the_uavs() -> None:
+    """Who is apart, whose loss splits, who is too close and who moved, by the names of the file."""
+    positions = [[100.0 * i, 0.0] for i in range(9)]
+    names = [f"u{i}" for i in range(9)]
+
+    def faults(targets: list[list[float]], **demands: Any) -> str:
+        scenario = reknit.Scenario(positions, [0], 120.0, names=names, **demands)
+        return " ".join(check.demand_faults(scenario, np.array(targets)))
+
+    here = positions[1:]
+    assert faults(here) == ""
+    apart = faults([[row[0] * (1.0 if row[0] < 150 else 10.0), 0.0] for row in here])
+    assert "not in the largest: UAVs u2, u3, u4, u5, u6 and 2 more" in apart
+    bent = [*here[:6], [660.0, 80.0], [640.0, 80.0]]
+    assert "it is a cut node: UAV u2" in faults(bent, connectivity=2)
+    near = [*here[:6], [601.0, 0.0], [700.0, 0.0]]
+    assert "closest: UAVs u6, u7" in faults(near, min_separation_m=5.0)
+    assert faults([*here[:7], [799.0, 0.0]], anchors=[8, 1]) == "anchors move: UAV u8"
+    ring = [[100.0 * np.cos(a), 100.0 * np.sin(a)] for a in np.arange(8) * np.pi / 4]
+    assert "too few paths between them: UAVs u1, u3" in faults(ring, connectivity=3)
 
 
 @given(point_sets(min_size=3, max_size=14), st.sampled_from([60.0, 120.0, 250.0]))
@@ -108,12 +130,16 @@ def test_biconnectivity_matches_removing_each_uav(points: FloatArray, range_m: f
         if np.linalg.norm(points[i] - points[j]) <= range_m:
             graph.add_edge(i, j)
     pieces = nx.number_connected_components(graph)
-    assert check.count_pieces(points, range_m) == pieces
+    label = check.pieces(check.LinkRule(points, range_m), np.arange(len(points)))
+    assert len(set(label.tolist())) == pieces
     if pieces == 1:
-        survives = all(
-            nx.is_connected(graph.subgraph(set(graph) - {lost})) for lost in range(len(points))
-        )
-        assert check.is_biconnected(check.neighbour_lists(points, range_m)) == survives
+        cuts = {
+            lost
+            for lost in range(len(points))
+            if not nx.is_connected(graph.subgraph(set(graph) - {lost}))
+        }
+        found = check.cut_node(check.neighbour_lists(points, range_m))
+        assert found in cuts if cuts else found is None
 
 
 @given(point_sets(min_size=3, max_size=12), st.sampled_from([120.0, 250.0, 400.0]))

@@ -69,6 +69,11 @@ def compare(
     else:
         console.out.print(console.scenario_line(case))
         console.out.print(console.comparison_table(runs, failures, bound_s))
+        for run in runs:
+            for warning in run.warnings:
+                console.out.print(
+                    f"{run.planner}: {warning}", style="red", markup=False, soft_wrap=True
+                )
         for extra, without in missing.items():
             console.out.print(
                 f"pip install 'reknit[{extra}]' adds {', '.join(without)}.",

@@ -114,7 +114,7 @@ def run_table(run: Run) -> Table:
     if metrics.min_separation_m is not None:
         table.add_row("closest approach", f"{metrics.min_separation_m:.2f} m")
     for warning in run.warnings:
-        table.add_row("[red]warning[/red]", f"[red]{warning}[/red]")
+        table.add_row("[red]warning[/red]", f"[red]{escape(warning)}[/red]")
     table.add_row("computing", _milliseconds(run.compute_s))
     return table
 

@@ -129,7 +129,9 @@ def plan_of(model: PlanFile) -> Plan:
     """The plan that a JSON form describes; ValueError if there is none, `InvalidPlan` if what it
     says of itself does not agree.
     """
-    status = Status(model.status)
+    if model.status not in {status.value for status in Status}:
+        allowed = ", ".join(status.value for status in Status)
+        raise ValueError(f"status is {model.status!r}; allowed: {allowed}")
     targets = np.asarray(model.targets_m, dtype=np.float64)
     if targets.ndim != 2:
         raise ValueError("targets_m is not a list of rows of numbers")
@@ -137,7 +139,7 @@ def plan_of(model: PlanFile) -> Plan:
     targets.setflags(write=False)
     plan = Plan(
         targets=targets,
-        status=status,
+        status=Status(model.status),
         recovery_time_s=model.recovery_time_s,
         certificate=certificate,
         compute_s=model.compute_s,

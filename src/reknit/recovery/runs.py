@@ -54,13 +54,32 @@ class Run(Displayed):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader of this run must not overlook, in plain words; empty if nothing."""
-        wanted_m, kept_m = self.scenario.min_separation_m, self.flight.min_separation_m
-        if kept_m >= wanted_m:
-            return ()
-        return (
-            f"on the way two UAVs come within {kept_m:.2f} m of each other; "
-            f"min_separation_m is {wanted_m:g} and is kept only at the end",
-        )
+        scenario, plan, at_s = self.scenario, self.plan, self.flight.reconnected_at_s
+        found: list[str] = []
+        if plan is not None and not plan.status.is_connected:
+            found += plan.verify(scenario).unmet
+        elif at_s is None and plan is not None and plan.recovery_time_s > scenario.allowed_time_s:
+            found.append(
+                f"the plan takes {plan.recovery_time_s:.2f} s; "
+                f"allowed_time_s is {scenario.allowed_time_s:g}"
+            )
+        if at_s is None and plan is None and self.flight.subnets[-1] == 1:
+            found.append(f"connected in the end, but not as demanded: {_network(scenario)}")
+        wanted_m, kept_m = scenario.min_separation_m, self.flight.min_separation_m
+        if kept_m < wanted_m:
+            found.append(
+                f"on the way two UAVs come within {kept_m:.2f} m of each other; "
+                f"min_separation_m is {wanted_m:g}"
+            )
+            if plan is not None and plan.status.is_connected:
+                found[-1] += " and is kept only at the end"
+        return tuple(found)
+
+
+def _network(scenario: Scenario) -> str:
+    """What is demanded of the network beside being one."""
+    links = f"links of at most {scenario.planning_range_m:g} m"
+    return links if scenario.connectivity == 1 else f"connectivity {scenario.connectivity}, {links}"
 
 
 def recover(

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["check_claims", "check_plan", "demand_faults"]
 
 _MET = (Status.OPTIMAL, Status.FEASIBLE, Status.DEADLINE, Status.ALREADY_CONNECTED)
+_LONGEST_S = 1e9
+"""No plan has been computed for thirty years."""
+
 _STILL = (Status.ALREADY_CONNECTED, Status.NOT_FOUND, Status.INFEASIBLE)
 
 
@@ -124,8 +127,8 @@ def _check_times(plan: Plan, scenario: Scenario, start: FloatArray, targets: Flo
     compute_s = plan.compute_s
     if isinstance(compute_s, bool) or not isinstance(compute_s, (int, float)):
         raise InvalidPlan(f"compute_s is {compute_s!r}; allowed: a number")
-    if not (math.isfinite(compute_s) and compute_s >= 0.0):
-        raise InvalidPlan(f"compute_s is {compute_s!r}; allowed: finite, at least 0")
+    if not 0.0 <= compute_s <= _LONGEST_S:
+        raise InvalidPlan(f"compute_s is {compute_s!r}; allowed: from 0 to {_LONGEST_S:g}")
 
 
 def _check_status(plan: Plan, start: FloatArray, targets: FloatArray, faults: list[str]) -> None:

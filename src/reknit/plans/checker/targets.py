@@ -15,12 +15,16 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from scipy.spatial import cKDTree
 
-from reknit.base.types import FloatArray
+from reknit.base.types import FloatArray, IntArray
 from reknit.plans.checker.pieces import LinkRule, links_of, pieces
 from reknit.plans.checker.survivors import survivor_rows
 
 if TYPE_CHECKING:
     from reknit.swarm.scenario import Scenario
+
+
+_MOST_NAMES = 5
+"""Of the UAVs that a fault is about."""
 
 
 def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
@@ -36,38 +40,49 @@ def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
     Returns
     -------
     list of str
-        One sentence per demand that is not met, in plain words; empty if all are.
+        One sentence per demand that is not met, in plain words and with the UAVs that it is about;
+        empty if all are.
     """
     faults = []
     limit_m = scenario.planning_range_m
-    subnets = count_pieces(targets, limit_m)
-    if subnets > 1:
-        faults.append(f"the targets form {subnets} sub-nets at a range of {limit_m:g} m")
-    elif scenario.connectivity > 1 and not _survives_losses(
-        neighbour_lists(targets, limit_m), scenario.connectivity - 1
-    ):
+    label = pieces(LinkRule(targets, limit_m), np.arange(len(targets)))
+    sizes = np.bincount(label)
+    if len(sizes) > 1:
+        apart = np.flatnonzero(label != sizes.argmax())
+        faults.append(
+            f"the targets form {len(sizes)} sub-nets at a range of {limit_m:g} m; not in the "
+            f"largest: {_named(scenario, apart)}"
+        )
+    elif scenario.connectivity > 1:
         losses = scenario.connectivity - 1
-        words = "a single UAV" if losses == 1 else f"{losses} UAVs"
-        faults.append(f"the loss of {words} would split the targets")
+        weak = _weak_nodes(neighbour_lists(targets, limit_m), losses)
+        if weak is not None:
+            words = "a single UAV" if losses == 1 else f"{losses} UAVs"
+            where = "it is a cut node" if len(weak) == 1 else "too few paths between them"
+            faults.append(
+                f"the loss of {words} would split the targets; {where}: {_named(scenario, weak)}"
+            )
     if scenario.min_separation_m > 0.0:
-        closest_m = _closest_m(targets)
+        pair, closest_m = _closest(targets)
         if closest_m < scenario.min_separation_m:
             faults.append(
                 f"two targets are {closest_m:g} m apart; allowed: at least "
-                f"{scenario.min_separation_m:g} m"
+                f"{scenario.min_separation_m:g} m; closest: {_named(scenario, pair)}"
             )
     survivors = survivor_rows(scenario)
     anchored = np.isin(survivors, scenario.anchors)
     moved = (targets != np.asarray(scenario.positions)[survivors]).any(axis=1)
     if (anchored & moved).any():
-        faults.append(f"anchor {int(survivors[anchored & moved][0])} moves")
+        faults.append(f"anchors move: {_named(scenario, np.flatnonzero(anchored & moved))}")
     return faults
 
 
-def count_pieces(points: FloatArray, limit_m: float) -> int:
-    """Number of sub-nets of points whose links are at most `limit_m` long."""
-    label = pieces(LinkRule(points, limit_m), np.arange(len(points)))
-    return int(label.max(initial=-1)) + 1
+def _named(scenario: Scenario, rows: IntArray) -> str:
+    """What the survivors in some rows are called; of many the first few."""
+    uavs = survivor_rows(scenario)[rows[:_MOST_NAMES]].tolist()
+    names = [str(uav) if scenario.names is None else scenario.names[uav] for uav in uavs]
+    more = f" and {len(rows) - len(uavs)} more" if len(rows) > len(uavs) else ""
+    return ("UAV " if len(rows) == 1 else "UAVs ") + ", ".join(names) + more
 
 
 def neighbour_lists(points: FloatArray, limit_m: float) -> list[list[int]]:
@@ -80,8 +95,9 @@ def neighbour_lists(points: FloatArray, limit_m: float) -> list[list[int]]:
     return lists
 
 
-def _survives_losses(neighbours: list[list[int]], losses: int) -> bool:
-    """Whether a connected graph stays connected when any so many nodes are lost.
+def _weak_nodes(neighbours: list[list[int]], losses: int) -> IntArray | None:
+    """Why a connected graph does not stay connected when any so many nodes are lost: a cut node,
+    or two nodes with too few paths between them. None if it does stay connected.
 
     One loss is about cut nodes. For more (Esfahanian and Hakimi 1984) take a node with the fewest
     neighbours. A cut without it parts it from some node that is no neighbour; a smallest cut with
@@ -89,22 +105,22 @@ def _survives_losses(neighbours: list[list[int]], losses: int) -> bool:
     """
     count = len(neighbours)
     if count <= 2:
-        return True
-    if count <= losses + 1:
-        return all(len(others) == count - 1 for others in neighbours)
+        return None
     if losses == 1:
-        return is_biconnected(neighbours)
+        cut = cut_node(neighbours)
+        return None if cut is None else np.array([cut])
     poorest = min(range(count), key=lambda node: len(neighbours[node]))
     around = neighbours[poorest]
-    if len(around) <= losses:
-        return False
-    far = set(range(count)) - set(around) - {poorest}
-    questions = [(poorest, node) for node in sorted(far)]
+    far = sorted(set(range(count)) - set(around) - {poorest})
+    if far and (count <= losses + 1 or len(around) <= losses):
+        return np.array([poorest, far[0]])
+    questions = [(poorest, node) for node in far]
     questions += [(i, j) for i, j in combinations(sorted(around), 2) if j not in neighbours[i]]
     graph = _split_graph(neighbours)
-    return all(
-        maximum_flow(graph, source + count, sink).flow_value > losses for source, sink in questions
-    )
+    for source, sink in questions:
+        if maximum_flow(graph, source + count, sink).flow_value <= losses:
+            return np.array([source, sink])
+    return None
 
 
 def _split_graph(neighbours: list[list[int]]) -> csr_array:
@@ -118,18 +134,19 @@ def _split_graph(neighbours: list[list[int]]) -> csr_array:
     return csr_array((capacity, ends), shape=(2 * count, 2 * count))
 
 
-def is_biconnected(neighbours: list[list[int]]) -> bool:
-    """Whether a connected graph has no cut node, by Schmidt's chain decomposition.
+def cut_node(neighbours: list[list[int]]) -> int | None:
+    """A node whose loss splits a connected graph of at least three, or None if there is none.
 
-    Walk a depth-first tree; from each node, in the order found, follow every back edge and then
-    the tree upwards until something seen before. The graph is 2-connected when every edge lies
-    on a chain and only the first chain is a cycle.
+    By Schmidt's chain decomposition: walk a depth-first tree; from each node, in the order found,
+    follow every back edge and then the tree upwards until something seen before. The graph is
+    2-connected when every edge lies on a chain and only the first chain is a cycle. A later cycle
+    begins at a cut node, and an edge on no chain is a bridge.
     """
     order, parent = _depth_first(neighbours)
     rank = {node: k for k, node in enumerate(order)}
     seen: set[int] = set()
     covered: set[int] = set()  # nodes whose edge to their parent lies on a chain
-    cycles = 0
+    has_cycle = False
     for node in order:
         for other in neighbours[node]:
             if rank[other] > rank[node] and parent[other] != node:
@@ -139,8 +156,14 @@ def is_biconnected(neighbours: list[list[int]]) -> bool:
                     seen.add(walker)
                     covered.add(walker)
                     walker = parent[walker]
-                cycles += walker == node
-    return cycles == 1 and len(covered) == len(neighbours) - 1
+                if walker == node:
+                    if has_cycle:
+                        return node
+                    has_cycle = True
+    for node in order[1:]:
+        if node not in covered:
+            return parent[node] if len(neighbours[parent[node]]) > 1 else node
+    return None
 
 
 def _depth_first(neighbours: list[list[int]]) -> tuple[list[int], list[int]]:
@@ -159,11 +182,13 @@ def _depth_first(neighbours: list[list[int]]) -> tuple[list[int], list[int]]:
     return order, parent
 
 
-def _closest_m(points: FloatArray) -> float:
-    """Smallest distance between two points; infinite for one point."""
+def _closest(points: FloatArray) -> tuple[IntArray, float]:
+    """Two points and the distance between them, which is the smallest; infinite for one point."""
     if len(points) < 2:
-        return math.inf
+        return np.zeros(0, dtype=np.int64), math.inf
     _, index = cKDTree(points).query(points, k=2)
     rows = np.arange(len(points))
     other = np.where(index[:, 0] == rows, index[:, 1], index[:, 0])
-    return float(LinkRule(points, 0.0).distance_m(rows, other).min())
+    apart_m = LinkRule(points, 0.0).distance_m(rows, other)
+    row = int(apart_m.argmin())
+    return np.sort([row, int(other[row])]), float(apart_m[row])
