@@ -16,6 +16,8 @@ import reknit
 from reknit.base.errors import InvalidPlan
 from reknit.base.types import FloatArray
 from reknit.plans.checker import targets as check
+from reknit.plans.checker.pieces import LinkRule
+from reknit.plans.checker.pieces import pieces as pieces_of
 from reknit.plans.status import Status
 from tests.strategies import point_sets
 
@@ -130,7 +132,7 @@ def test_biconnectivity_matches_removing_each_uav(points: FloatArray, range_m: f
         if np.linalg.norm(points[i] - points[j]) <= range_m:
             graph.add_edge(i, j)
     pieces = nx.number_connected_components(graph)
-    label = check.pieces(check.LinkRule(points, range_m), np.arange(len(points)))
+    label = pieces_of(LinkRule(points, range_m), np.arange(len(points)))
     assert len(set(label.tolist())) == pieces
     if pieces == 1:
         cuts = {
