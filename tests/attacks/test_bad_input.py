@@ -71,6 +71,23 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
         "no random damage of 0 UAVs split",
     ),
     "compare: one unknown": (("compare", "--planners", "sidr,sdir"), "did you mean 'sidr'"),
+    "a word for losses": (
+        ("recover", "--destroy", "given"),
+        "--destroy is 'given'; allowed: a num",
+    ),
+    "a speed of light and more": (("recover", "--speed", "1e308"), "max_speed_mps is 1e+308"),
+    "negative seed, steering": (("recover", "--planner", "hero", "--seed", "-1"), "seed is -1"),
+    **{
+        f"ml-dagl: {slip}": (
+            ("recover", "--planner", "ml-dagl", "--param", slip),
+            f"ml-dagl.{slip.partition('=')[0]} is ",
+        )
+        for slip in (
+            *("iterations=abc", "iterations=1.5", "iterations=NaN", "iterations=1e9"),
+            *("dropout=abc", "learning_rate=nan", "learning_rate=1e308", "preset=3"),
+            *("trimming=maybe", "trimming=2"),
+        )
+    },
 }
 
 
@@ -97,6 +114,8 @@ WITHOUT_OUT: dict[str, tuple[tuple[str, ...], str]] = {
     "study: a folder without a name": (("study", "run", "s.toml", "--out", ""), "--out is ''"),
     "report: a folder without a name": (("study", "report", "s.toml", "--to", ""), "--to is ''"),
     "an address for joblib": (("study", "run", "s.toml", "--address", "x"), "--engine ray"),
+    "a study without sizes": (("study", "run", "no-size.toml"), "line 6: case.0.uavs is []; "),
+    "a study with a huge seed": (("study", "run", "seed.toml"), "seed is 1e+20; allowed: a whole"),
     "a study that loses all": (("study", "run", "all-lost.toml"), "line 7: destroyed is 20;"),
     "a port beyond all": (("serve", "--port", "99999"), "port is 99999"),
     "a port in words": (("serve", "--port", "x"), "--port is 'x'; allowed: a whole number"),
@@ -123,12 +142,15 @@ def test_every_command_answers_in_one_line(
     monkeypatch.chdir(tmp_path)
     Path("s.toml").write_text(STUDY)
     Path("all-lost.toml").write_text(STUDY + "destroyed = [5, 20]\n")
+    Path("no-size.toml").write_text(STUDY.replace("uavs = 20", "uavs = []"))
+    Path("seed.toml").write_text("seed = 1e20\n" + STUDY)
+    before = sorted(tmp_path.iterdir())
     error = fail(monkeypatch, capsys, *words)
     assert told in error
     assert error.startswith("reknit: ")
     assert error.count("\n") == 1
     assert "Input should" not in error
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["all-lost.toml", "s.toml"]
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(("words", "told"), CASES.values(), ids=CASES)
@@ -230,6 +252,20 @@ BROKEN_FILES: dict[str, tuple[str, bytes]] = {
     "no UAVs": ("x.json", b'{"positions_m": []}'),
     "a number too large": ("x.json", b'{"positions_m": [[1e400, 0]]}'),
     "a key twice": ("x.json", b'{"positions_m": [[0, 0]], "positions_m": [[1, 1]]}'),
+    "a destroyed anchor": (
+        "x.json",
+        b'{"positions_m": [[0, 0], [9, 0]], "destroyed": [0], "radio_range_m": 120,'
+        b' "max_speed_mps": 10, "anchors": [0]}',
+    ),
+    "text for a range": (
+        "x.json",
+        b'{"positions_m": [[0, 0]], "destroyed": [], "radio_range_m": "far", "max_speed_mps": 10}',
+    ),
+    "text in a radio": (
+        "x.json",
+        b'{"positions_m": [[0, 0]], "destroyed": [], "radio": {"frequency_hz": "high"},'
+        b' "max_speed_mps": 10}',
+    ),
 }
 
 

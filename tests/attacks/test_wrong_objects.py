@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import reknit
-from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.errors import InvalidParameter, InvalidPlan, InvalidScenario, UnknownName
 from reknit.base.version import VERSION
 
 SCENARIO = reknit.generate(20, 10, seed=1, split=True)
@@ -23,6 +24,23 @@ class NoFunction:
 
     def controller(self, scenario: reknit.Scenario, context: reknit.Context) -> Any:
         return 5
+
+
+class NoNumbers:
+    """A planner that steers with velocities that are none."""
+
+    def controller(self, scenario: reknit.Scenario, context: reknit.Context) -> Any:
+        return lambda positions, time_s, step_s: np.full_like(positions, np.nan)
+
+
+class Bare:
+    """A planner that returns whatever it was made with."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def propose(self, scenario: reknit.Scenario, context: reknit.Context) -> Any:
+        return self.answer
 
 
 def strike(*places: Any, **fields: Any) -> Callable[[], Any]:
@@ -49,6 +67,10 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "strike: array": (strike(1.0, uavs=np.arange(3)), r"strike\.uavs"),
     "strike: centre": (strike(1.0, centre_m=("a", 0.0), radius_m=5.0), r"strike\.centre_m"),
     "strike: radius": (strike(1.0, centre_m=(0.0, 0.0), radius_m="5"), r"strike\.radius_m"),
+    "fly: another's plan": (lambda: reknit.fly(OTHER, PLAN), "plan"),
+    "a controller's velocities": (lambda: reknit.recover(SCENARIO, NoNumbers()), "controller"),
+    "budget in words": (lambda: reknit.plan(SCENARIO, budget_s="5"), "budget_s"),  # type: ignore[arg-type]
+    "seed, steering": (lambda: reknit.recover(SCENARIO, "hero", seed=-1), "seed"),
     "scenario file": (lambda: reknit.load_scenario(5), "path"),  # type: ignore[arg-type]
     "plan file": (lambda: reknit.Plan.load(None), "path"),  # type: ignore[arg-type]
     "study": (lambda: reknit.run_study({}, "x.duckdb"), "study"),  # type: ignore[arg-type]
@@ -62,6 +84,33 @@ def test_a_wrong_object_is_one_typed_error(case: str) -> None:
     call, field = CASES[case]
     with pytest.raises(InvalidParameter, match=f"^{field} is "):
         call()
+
+
+@pytest.mark.parametrize("answer", [None, PLAN.targets, (PLAN.targets,), "here"])
+def test_a_planner_that_returns_something_else_is_named(answer: Any) -> None:
+    """None, or bare targets instead of a `Proposal`: the error names the planner and its answer."""
+    with pytest.raises(InvalidPlan, match=f"planner 'Bare' returned {type(answer).__name__};"):
+        reknit.plan(SCENARIO, Bare(answer))
+
+
+def test_a_study_runs_into_a_file_that_is_given_as_text(tmp_path: Path) -> None:
+    """run_study(study, "x.duckdb") is as good as with a Path."""
+    text = 'name = "a"\nrepetitions = 1\n[[planner]]\nname = "sidr"\n[[case]]\nuavs = 12\n'
+    (tmp_path / "a.toml").write_text(text + "destroyed = 0.5\n")
+    study = reknit.load_study(str(tmp_path / "a.toml"))
+    summary = reknit.run_study(study, str(tmp_path / "x.duckdb"), workers=1)
+    assert (summary.now, summary.total) == (1, 1)
+    assert (tmp_path / "x.duckdb").exists()
+
+
+@pytest.mark.parametrize("planner", ["certified", "contraction", "center-fly", "sidr", "hero"])
+def test_a_swarm_at_the_ends_of_the_world_takes_few_steps(planner: str) -> None:
+    """UAVs at +-1e9 m, the farthest that is allowed: some thousand frames, not a billion."""
+    scenario = reknit.Scenario([[-1e9, 0.0], [-1e9, 90.0], [1e9, 0.0], [1e9, 90.0]], ())
+    run = reknit.recover(scenario, planner, budget_s=1.0)
+    assert len(run.flight.times_s) < 10_000
+    with pytest.raises(InvalidScenario, match=r"allowed: metres, at most 1e\+09"):
+        reknit.Scenario([[0.0, 0.0], [1.1e9, 0.0]], ())
 
 
 def test_points_of_a_strike_may_be_arrays() -> None:
