@@ -1,4 +1,6 @@
-"""Run: python -m campaign [--minutes M] [--out FOLDER], or one seed: --part PART --seed SEED."""
+"""Run: python -m campaign [--minutes M] [--out FOLDER] [--part PART ...], or one seed of a part:
+--part PART --seed SEED.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,15 @@ def main(words: list[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, default=_HERE, help="the folder of log.jsonl")
     parser.add_argument("--page", type=Path, default=_PAGE, help="the summary to write")
-    parser.add_argument("--part", choices=sorted(PARTS), help="one part only, with --seed")
-    parser.add_argument("--seed", type=int, help="the seed of --part")
+    parser.add_argument(
+        "--part", choices=sorted(PARTS), action="append", help="this part only; may be repeated"
+    )
+    parser.add_argument("--seed", type=int, help="this seed only, of one part")
     given = parser.parse_args(words)
-    if (given.part is None) != (given.seed is None):
-        parser.error("--part and --seed go together")
-    if given.part is not None:
-        record = run_seed(given.part, given.seed)
+    if given.seed is not None:
+        if given.part is None or len(given.part) != 1:
+            parser.error("--seed goes with one --part")
+        record = run_seed(given.part[0], given.seed)
         _tell(record)
         print(record.outcome.figures)
         return int(bool(record.outcome.findings))
@@ -41,12 +45,12 @@ def main(words: list[str] | None = None) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             parser.error(f"another campaign is writing to {given.out}; allowed: one at a time")
-        return _run(given.minutes, open_log(given.out / "log.jsonl"), given.page)
+        return _run(given.minutes, open_log(given.out / "log.jsonl"), given.page, given.part)
 
 
-def _run(minutes: float, log: Log, summary: Path) -> int:
+def _run(minutes: float, log: Log, summary: Path, only: list[str] | None) -> int:
     with suppress(KeyboardInterrupt):
-        for record in run_for(minutes, log):
+        for record in run_for(minutes, log, only):
             if record.outcome.findings:
                 _tell(record)
     summary.write_text(page(log), encoding="utf-8")

@@ -17,8 +17,8 @@ _HEAD = """# Reliability
 This page is written by `make campaign`, which tries to break reknit in seven ways for hours.
 Every case is drawn from a seed. What was run is in `campaign/log.jsonl`, and the next call goes on
 from there, also after `kill -9`: `make campaign CAMPAIGN_MINUTES=30` adds half an hour, and
-`python -m campaign --out FOLDER` begins a log of its own. What one seed found is repeated by
-`python -m campaign --part PART --seed SEED`.
+`python -m campaign --out FOLDER` begins a log of its own, and `--part PART` keeps to some of the
+parts. What one seed found is repeated by `python -m campaign --part PART --seed SEED`.
 """
 
 
@@ -43,11 +43,13 @@ def page(log: Log) -> str:
 
 
 def _length(log: Log) -> str:
-    hours = sum(record.took_s for record in log.records) / 3600.0
-    computing = sum(record.computing_s for record in log.records) / 3600.0
+    everything = [*log.records, *log.stale]
+    hours = sum(record.took_s for record in everything) / 3600.0
+    computing = sum(record.computing_s for record in everything) / 3600.0
     text = (
-        f"Run so far: **{hours:.1f} hours** in total, the sum over all seeds, of which at least "
-        f"{computing:.1f} were computing; the rest was other processes' share of the machine."
+        f"Run so far: **{hours:.1f} hours** of wall time in total, the sum over all seeds, of "
+        f"which at least {computing:.1f} were computing; the rest was other processes' share of "
+        "the machine. (What the oldest seeds computed was not noted.)"
     )
     short = [name for name, part in PARTS.items() if log.cases(name) < part.wanted]
     if hours < _AIM_HOURS or short:
@@ -57,8 +59,8 @@ def _length(log: Log) -> str:
     if log.stale:
         lost = sum(record.took_s for record in log.stale) / 3600.0
         text += (
-            f" Seeds of earlier versions of a part, {lost:.1f} hours, are in the log and not "
-            "counted: there the same seed tried something else."
+            f" Of the time, {lost:.1f} hours were of earlier versions of a part, whose cases are "
+            "in the log and not counted below: there the same seed tried something else."
         )
     return text + "\n"
 

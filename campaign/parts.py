@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -89,17 +89,30 @@ def run_seed(name: str, seed: int) -> Record:
     )
 
 
-def run_for(minutes: float, log: Log) -> Iterator[Record]:
-    """Open findings again, then the part furthest from what is wanted, until time is over."""
+def run_for(minutes: float, log: Log, only: Collection[str] | None = None) -> Iterator[Record]:
+    """Open findings again, then the part furthest from what is wanted, until time is over.
+
+    Parameters
+    ----------
+    minutes
+        The time.
+    log
+        What was done before, and where each seed is written as it ends.
+    only
+        These parts; None: all.
+    """
     end_s = time.monotonic() + minutes * 60.0
+    mine = [name for name in PARTS if only is None or name in only]
     for record in log.open_findings() if minutes > 0 else ():
+        if record.part not in mine:
+            continue
         again = run_seed(record.part, record.seed)
         log.add(again)
         yield again
-    cases = {name: log.cases(name) for name in PARTS}
-    seeds = {name: log.next_seed(name) for name in PARTS}
+    cases = {name: log.cases(name) for name in mine}
+    seeds = {name: log.next_seed(name) for name in mine}
     while time.monotonic() < end_s:
-        name = min(PARTS, key=lambda part: cases[part] / PARTS[part].wanted)
+        name = min(mine, key=lambda part: cases[part] / PARTS[part].wanted)
         record = run_seed(name, seeds[name])
         log.add(record)
         # A seed that tried nothing counts as a case, or its part would stay the furthest.

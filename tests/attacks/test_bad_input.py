@@ -263,7 +263,7 @@ BROKEN_FILES: dict[str, tuple[str, bytes]] = {
     ),
     "text in a radio": (
         "x.json",
-        b'{"positions_m": [[0, 0]], "destroyed": [], "radio": {"frequency_hz": "high"},'
+        b'{"positions_m": [[0, 0]], "destroyed": [], "radio": {"wavelength_m": "short"},'
         b' "max_speed_mps": 10}',
     ),
 }

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from campaign.__main__ import main
 from campaign.corpus import documents
+from campaign.log import Record
 from campaign.naive import Judge
 from campaign.outcome import Outcome
 from campaign.page import page
@@ -187,6 +188,32 @@ def test_the_part_furthest_from_what_is_wanted_is_next(
             next(turns)
     log = open_log(path)
     assert (log.cases("plans"), log.cases("files")) == (1000, 200)
+
+
+def test_a_campaign_of_some_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--part keeps to those that are named; --seed needs one of them."""
+    monkeypatch.setattr(parts, "PARTS", {name: _entry(1) for name in ("plans", "files", "kills")})
+    turns = run_for(1.0, open_log(tmp_path / "log.jsonl"), ["files", "kills"])
+    assert {next(turns).part for _ in range(10)} == {"files", "kills"}
+    for words in (["--seed", "1"], ["--seed", "1", "--part", "plans", "--part", "files"]):
+        with pytest.raises(SystemExit):
+            main(words)
+        assert "--seed goes with one --part" in capsys.readouterr().err
+
+
+def test_the_page_counts_all_hours_and_present_cases(tmp_path: Path) -> None:
+    """Time of earlier versions is campaign too and is named; their cases are not counted."""
+    log = open_log(tmp_path / "log.jsonl")
+    version = PARTS["plans"].version
+    log.add(Record("plans", 0, version - 1, Outcome(7000), 3600.0, 1800.0))
+    log.add(Record("plans", 0, version, Outcome(5), 7200.0, 1800.0))
+    text = page(log)
+    assert "**3.0 hours** of wall time in total" in text
+    assert "at least 1.0 were computing" in text
+    assert "Of the time, 1.0 hours were of earlier versions" in text
+    assert "| 1 | 5 | 100,000 |" in text
 
 
 def test_the_versions_are_kept_with_the_records(tmp_path: Path) -> None:
