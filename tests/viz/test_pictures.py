@@ -66,6 +66,13 @@ def test_every_kind_of_run_has_a_picture(number: int, kind: str) -> None:
     assert (pixels_of(figure) == rgb([LARGEST])[0]).all(axis=2).sum() > 20
 
 
+def test_the_title_does_not_hide_a_demand_that_is_not_met() -> None:
+    """A flight that connects the swarm by moving an anchor is not told as a success."""
+    split = reknit.Scenario([[0.0, 0.0], [100.0, 0.0], [300.0, 0.0]], (), 120.0, anchors=[2])
+    assert "demands not met" in recovery_figure(reknit.recover(split, "contraction")).get_suptitle()
+    assert "not met" not in recovery_figure(reknit.recover(split, "certified")).get_suptitle()
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("uavs", [12, 60, 4000])
 def test_every_survivor_is_drawn_in_the_colour_of_its_subnet(uavs: int, dim: int) -> None:

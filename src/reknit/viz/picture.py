@@ -107,6 +107,8 @@ def _headline(run: Run) -> str:
         result = f"whole again after {at:.2f} s"
     else:
         result = f"not reconnected within {scenario.allowed_time_s:.1f} s"
+    if at is not None and run.plan is not None and not run.plan.status.is_connected:
+        result += ", demands not met"
     return f"{run.planner}: {scenario.uavs:,} UAVs, {len(scenario.destroyed):,} destroyed, {result}"
 
 
