@@ -10,6 +10,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
 from mpl_toolkits.mplot3d import proj3d
 from PIL import Image
 
@@ -105,17 +106,39 @@ def test_links_are_drawn_between_linked_survivors_only() -> None:
     assert [int(patch.min()) < 250 for patch in near] == [True, True, False]
 
 
-def test_whoever_flew_has_an_arrow_however_short_the_way() -> None:
+@pytest.mark.parametrize("dim", [2, 3])
+def test_whoever_flew_has_an_arrow_however_short_the_way(dim: int) -> None:
     """Two UAVs that move by a metre in a kilometre are marked in the colour of paths."""
-    scenario = reknit.Scenario([[0.0, 0.0], [122.0, 0.0], [1000.0, 0.0]], [2], 120.0)
+    points = np.zeros((3, dim))
+    points[:, 0] = 0.0, 122.0, 1000.0
+    scenario = reknit.Scenario(points, [2], 120.0)
     run = reknit.recover(scenario, "certified")
     figure = recovery_figure(run)
     pixels = pixels_of(figure)
     orange = (np.abs(pixels - rgb([PATH])[0]).max(axis=2) <= 8).sum()
-    still = reknit.Scenario([[0.0, 0.0], [118.0, 0.0], [1000.0, 0.0]], [2], 120.0)
+    points[1, 0] = 118.0
+    still = reknit.Scenario(points, [2], 120.0)
     none = pixels_of(recovery_figure(reknit.recover(still, "certified")))
     assert orange > 60
     assert (np.abs(none - rgb([PATH])[0]).max(axis=2) <= 8).sum() == 0
+
+
+def test_arrows_in_space_point_the_way_that_was_flown() -> None:
+    """Seen on the page, the head is where the UAV ended and the shaft is on the side it came from;
+    turning the axes turns the arrow.
+    """
+    scenario = reknit.Scenario([[0.0, 0.0, 0.0], [0.0, 0.0, 500.0]], (), 120.0, allowed_time_s=60)
+    run = reknit.recover(scenario, "certified")
+    axes = recovery_figure(run).axes[1]
+    for azimuth in (-60.0, 30.0):
+        axes.view_init(elev=20.0, azim=azimuth)
+        pixels_of(axes.figure)
+        arrows = [artist for artist in axes.get_children() if isinstance(artist, FancyArrowPatch)]
+        ends = np.array([np.array(arrow._posA_posB) for arrow in arrows])
+        x, y, _ = proj3d.proj_transform(*run.flight.positions[-1].T, axes.get_proj())
+        assert np.allclose(ends[:, 1], np.stack([x, y], axis=1))
+        assert len(ends) == 2
+        assert np.sign(ends[:, 1, 1] - ends[:, 0, 1]).tolist() == [1.0, -1.0]
 
 
 def test_a_small_swarm_is_labelled_by_name_and_a_large_one_is_not() -> None:

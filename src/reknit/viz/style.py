@@ -10,6 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.swarm.scenario import Scenario
@@ -200,13 +202,45 @@ def draw_segments(axes: Any, starts: FloatArray, ends: FloatArray, **style: Any)
     return axes.add_collection(LineCollection(list(segments), **style))
 
 
+_FORESHORTENED = 1.6
+"""How much longer a short move is drawn in space, where the axes take less room."""
+
+
+class _Arrow3D(FancyArrowPatch):
+    """A flat arrow between the places where two points in space are seen, above all else."""
+
+    def __init__(self, start: FloatArray, end: FloatArray) -> None:
+        super().__init__(
+            (0.0, 0.0),
+            (0.0, 0.0),
+            arrowstyle="-|>,head_length=0.5,head_width=0.25",
+            mutation_scale=7.0,
+            shrinkA=0.0,
+            shrinkB=0.0,
+            color=PATH,
+            linewidth=1.2,
+            joinstyle="miter",
+            zorder=5,
+        )
+        self._ends = np.stack([start, end])
+
+    def do_3d_projection(self) -> float:
+        """Where the ends are seen; the smallest value is drawn last."""
+        x, y, _ = proj_transform(*self._ends.T, self.axes.get_proj())  # type: ignore[union-attr]
+        self.set_positions((x[0], y[0]), (x[1], y[1]))
+        return -np.inf
+
+
 def draw_arrows(axes: Any, starts: FloatArray, ends: FloatArray, least_m: float) -> None:
     """Arrows from starts to ends, none shorter than `least_m`, so that short moves show."""
     delta = ends - starts
     length = np.linalg.norm(delta, axis=1, keepdims=True)
+    if starts.shape[1] == 3:
+        least_m *= _FORESHORTENED
     shown = ends - delta / length * np.maximum(length, least_m)
     if starts.shape[1] == 3:
-        draw_segments(axes, shown, ends, colors=PATH, linewidths=1.6, zorder=5)
+        for start, end in zip(shown, ends, strict=True):
+            axes.add_artist(_Arrow3D(start, end))
         return
     axes.quiver(
         *shown.T,
