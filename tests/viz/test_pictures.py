@@ -129,12 +129,12 @@ def test_arrows_in_space_point_the_way_that_was_flown() -> None:
     """
     scenario = reknit.Scenario([[0.0, 0.0, 0.0], [0.0, 0.0, 500.0]], (), 120.0, allowed_time_s=60)
     run = reknit.recover(scenario, "certified")
-    axes = recovery_figure(run).axes[1]
+    axes: Any = recovery_figure(run).axes[1]
     for azimuth in (-60.0, 30.0):
         axes.view_init(elev=20.0, azim=azimuth)
         pixels_of(axes.figure)
-        arrows = [artist for artist in axes.get_children() if isinstance(artist, FancyArrowPatch)]
-        ends = np.array([np.array(arrow._posA_posB) for arrow in arrows])
+        arrows = [art for art in axes.get_children() if isinstance(art, FancyArrowPatch)]
+        ends = np.array([vars(arrow)["_posA_posB"] for arrow in arrows])
         x, y, _ = proj3d.proj_transform(*run.flight.positions[-1].T, axes.get_proj())
         assert np.allclose(ends[:, 1], np.stack([x, y], axis=1))
         assert len(ends) == 2
@@ -210,6 +210,19 @@ def _local_tables(data: bytes) -> int:
             place += data[place] + 1
         place += 1
     return count
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_no_label_of_the_animation_is_cut(tmp_path: Path, dim: int) -> None:
+    """The margin of every frame is white, whatever the axes are called and numbered."""
+    scenario = reknit.generate(40, 20, seed=3, dim=dim, split=True)
+    save_animation(scenario, reknit.recover(scenario, "contraction").flight, tmp_path / "a.gif")
+    with Image.open(tmp_path / "a.gif") as film:
+        for frame in (0, film.n_frames - 1):  # type: ignore[attr-defined]
+            film.seek(frame)
+            pixels = np.asarray(film.convert("RGB"))
+            margin = [pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]]
+            assert all((side == 255).all() for side in margin)
 
 
 def test_large_swarms_get_fewer_frames_and_a_word() -> None:

@@ -123,7 +123,8 @@ def _drawn(scenario: Scenario, flight: Flight, frame: int, rank: IntArray) -> In
     points = flight.positions[frame]
     count = int(flight.subnets[frame])
     pieces = "one network" if count == 1 else f"{count:,} sub-nets"
-    axes = map_axes(figure, 111, scenario, f"{flight.times_s[frame]:6.2f} s   {pieces}")
+    title = f"{flight.times_s[frame]:6.2f} s   {pieces}"
+    axes = map_axes(figure, 111, scenario, title, zoom=0.95)
     if scenario.uavs < MANY:
         pairs = links(points, scenario.radio_range_m)
         if len(pairs):

@@ -26,10 +26,11 @@ PATH = "#D55E00"
 BOUND = "#222222"
 
 MANY = 3_000
-"""From so many UAVs on, pictures leave out links and enlarge the smaller sub-nets."""
+"""From so many UAVs on, pictures leave out links."""
 
 CROWDED = 600
-"""From so many UAVs on, the lost ones are faint dots instead of crosses."""
+"""From so many UAVs on, the lost ones are faint dots instead of crosses, and the smaller sub-nets
+are enlarged."""
 
 FEW = 30
 """Up to so many UAVs, every one is labelled."""
@@ -112,11 +113,14 @@ def marker_size(uavs: int) -> float:
 def survivor_sizes(rank: IntArray, uavs: int) -> FloatArray:
     """Marker areas: in a large swarm the smaller sub-nets, which matter most, stand out."""
     size = marker_size(uavs)
-    return np.where((rank > 0) & (uavs >= MANY), 3.0 * size, size)
+    return np.where((rank > 0) & (uavs >= CROWDED), 3.0 * size, size)
 
 
-def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str) -> Any:
-    """Axes for a map of the swarm, in metres, the same extent for every map of a scenario."""
+def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str, zoom: float = 1.12) -> Any:
+    """Axes for a map of the swarm, in metres, the same extent for every map of a scenario.
+
+    `zoom` is of the box of a swarm in space; what is beside it must be wide enough for its labels.
+    """
     low, high = scenario.positions.min(axis=0), scenario.positions.max(axis=0)
     pad = 0.04 * float(max((high - low).max(), scenario.radio_range_m / 4))
     if scenario.dim == 3:
@@ -126,7 +130,7 @@ def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str) -> Any:
         axes.tick_params(labelsize=7, pad=0)
         axes.set_zlabel("z (m)", labelpad=-2)
         axes.set_zlim(low[2] - pad, high[2] + pad)
-        axes.set_box_aspect(np.maximum(high - low, 0.35 * (high - low).max()) + 1e-9, zoom=1.12)
+        axes.set_box_aspect(np.maximum(high - low, 0.35 * (high - low).max()) + 1e-9, zoom=zoom)
         axes.view_init(elev=24, azim=-62)
         for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
             axis.set_pane_color("#FAFAFA")
@@ -161,8 +165,10 @@ def draw_lost(axes: Any, scenario: Scenario) -> None:
 
 
 def draw_floor(axes: Any, scenario: Scenario, points: FloatArray) -> None:
-    """In 3-D, where each survivor stands above the ground: a stem, or its shadow."""
-    if scenario.dim != 3:
+    """In 3-D, where each survivor stands above the ground: a stem, its shadow, or in a large swarm,
+    where shadows would be a carpet, nothing.
+    """
+    if scenario.dim != 3 or scenario.uavs >= MANY:
         return
     below = points.copy()
     below[:, 2] = axes.get_zlim()[0]
