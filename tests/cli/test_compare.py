@@ -45,6 +45,31 @@ def test_a_planner_that_crashes_loses_only_its_row(crashing: Path) -> None:
     assert "third party's fault" in result["failed"]["crashing"]
 
 
+def test_a_planner_that_cannot_be_loaded_loses_only_its_row(crashing: Path) -> None:
+    """A broken entry point that is asked for by name is a row with the reason, as a crash is."""
+    points = crashing / "crashing-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[reknit.planners]\ngone = nowhere:Gone\n")
+    done = reknit_process("compare", *CASE, "--planners", "gone,certified", path=crashing)
+    assert done.returncode == 1
+    assert "optimal" in done.stdout
+    assert "nowhere" in done.stdout
+    assert done.stderr == ""
+    listed = json.loads(reknit_process("planners", "--json", path=crashing).stdout)["planners"]
+    assert {row["name"]: row["ready"] for row in listed}["gone"] is False
+
+
+def test_a_comparison_says_which_demand_is_not_met() -> None:
+    """Below the table, with the planner and the UAV, and within the terminal's width."""
+    words = ("compare", *CASE, "--planners", "contraction,certified")
+    demand = ("--demand", "connectivity=2")
+    done = reknit_process(*words, *demand, columns=60)
+    assert "contraction: the loss of a single UAV would split" in done.stdout
+    assert "cut node: UAV " in " ".join(done.stdout.split())
+    assert all(len(line) <= 60 for line in done.stdout.splitlines()[1:])
+    rows = json.loads(reknit_process(*words, *demand, "--json").stdout)["runs"]
+    assert [len(row["warnings"]) for row in rows] == [1, 0]
+
+
 def test_a_log_tells_where_a_planner_crashed(crashing: Path) -> None:
     """-v shows its author the traceback."""
     words = ("-v", "compare", *CASE, "--planners", "crashing,sidr")

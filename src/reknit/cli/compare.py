@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reknit.base.errors import InvalidParameter, MissingExtra, ReknitError
+from reknit.base.errors import BrokenPlanner, InvalidParameter, MissingExtra, ReknitError
 from reknit.base.log import logger
 from reknit.cli.codes import DONE, NOT_DONE
 from reknit.cli.options import Budget, Json, ScenarioOptions, takes_a_scenario
@@ -71,9 +71,7 @@ def compare(
         console.out.print(console.comparison_table(runs, failures, bound_s))
         for run in runs:
             for warning in run.warnings:
-                console.out.print(
-                    f"{run.planner}: {warning}", style="red", markup=False, soft_wrap=True
-                )
+                console.out.print(f"{run.planner}: {warning}", style="red", markup=False)
         for extra, without in missing.items():
             console.out.print(
                 f"pip install 'reknit[{extra}]' adds {', '.join(without)}.",
@@ -96,8 +94,8 @@ def _chosen(planners: str | None) -> tuple[list[str], dict[str, list[str]]]:
         if len(set(names)) < len(names):
             raise InvalidParameter("--planners", planners, "each name once")
         for name in names:
-            # One asked for by name that is not installed gets a row that says what it needs.
-            with suppress(MissingExtra):
+            # One asked for by name that cannot be loaded gets a row that says why.
+            with suppress(MissingExtra, BrokenPlanner):
                 build(name, {})
         return names, {}
     names = []
