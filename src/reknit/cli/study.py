@@ -208,8 +208,11 @@ def list_studies(as_json: Json = False) -> None:
         counts = (str(len(study.tasks(profile))) for profile in ("quick", "paper"))
         table.add_row(study.name, study.title, *counts)
     for name, title in kinds.titles().items():
-        different = len({kind.key for kind in kinds.STUDIES[name]()})
-        counts = (str(different * knowledge.CASES[profile]) for profile in ("quick", "paper"))
+        different = {kind.key: kind for kind in kinds.STUDIES[name]()}.values()
+        counts = (
+            str(sum(min(kind.cases, knowledge.CASES[profile]) for kind in different))
+            for profile in ("quick", "paper")
+        )
         table.add_row(name, title, *counts)
     out.print(table)
 

@@ -32,6 +32,8 @@ class Kind:
         Where it stands in the picture.
     parameters
         Of the policy.
+    cases
+        How many at most, whatever the profile asks for.
     """
 
     policy: str
@@ -43,6 +45,7 @@ class Kind:
     line: str = ""
     x: float = 0.0
     parameters: Settings = field(default=())
+    cases: int = 20
 
     @property
     def label(self) -> str:
@@ -71,7 +74,7 @@ def _case(uavs: int, destroyed: int, seed: int) -> Scenario:
 
 def ignorance() -> Iterator[Kind]:
     """Price against swarm size at half damage, and against the damage at N = 200."""
-    for policy in (DEFAULT_POLICY, BELIEVE, CENTER, RENDEZVOUS):
+    for policy in (DEFAULT_POLICY, BELIEVE, RENDEZVOUS):
         for uavs in (20, 50, 100, 200, 500):
             lost, x = uavs // 2, float(uavs)
             yield Kind(policy, uavs, lost, panel="N, half of them lost", line=policy, x=x)
@@ -96,7 +99,8 @@ def noise() -> Iterator[Kind]:
     """Price against navigation errors, sigma 0 to 30 m, with and without lost messages."""
     for loss in (0.0, 0.3):
         for sigma_m in (0.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0):
-            settings = (("noise_m", sigma_m),) + ((("loss", loss),) if loss else ())
+            named = (("loss", loss), ("noise_m", sigma_m))
+            settings = tuple(item for item in named if item[1] > 0.0)
             panel, line = "sigma (m), N = 100", f"{loss:.0%} of messages lost"
             yield Kind(DEFAULT_POLICY, 100, 50, "radio", settings, panel, line, sigma_m)
 
@@ -104,18 +108,18 @@ def noise() -> Iterator[Kind]:
 def radio() -> Iterator[Kind]:
     """Price over radios that lose messages and with navigation errors, N = 50, 100, 200."""
     loss, burst, error = ("loss", 0.3), ("burst", 5.0), ("noise_m", 10.0)
-    lines: tuple[tuple[str, Settings, str], ...] = (
-        (DEFAULT_POLICY, (), "clean"),
-        (DEFAULT_POLICY, (loss,), "30 % lost"),
-        (DEFAULT_POLICY, (loss, burst), "30 % lost in bursts"),
-        (DEFAULT_POLICY, (error,), "sigma = 10 m"),
-        (DEFAULT_POLICY, (loss, error), "30 % lost, sigma = 10 m"),
-        (BELIEVE, (loss, error), f"the same, {BELIEVE}"),
-        (RENDEZVOUS, (loss, error), f"the same, {RENDEZVOUS}"),
+    lines: tuple[tuple[Settings, str, int], ...] = (
+        ((), "clean", 50),
+        ((loss,), "30 % lost", 50),
+        ((error,), "sigma = 10 m", 50),
+        ((loss, error), "30 % lost, sigma = 10 m", 50),
+        ((loss, burst), "30 % lost in bursts", 20),
     )
-    for policy, settings, line in lines:
+    for settings, line, cases in lines:
         for uavs in (50, 100, 200):
-            yield Kind(policy, uavs, uavs // 2, "radio", settings, "N", line, float(uavs))
+            lost, x = uavs // 2, float(uavs)
+            kind = Kind(DEFAULT_POLICY, uavs, lost, "radio", settings, "N", line, x)
+            yield replace(kind, cases=cases)
 
 
 def hedge_ablation() -> Iterator[Kind]:
@@ -135,18 +139,24 @@ def hedge_ablation() -> Iterator[Kind]:
     )
     for settings, panel in channels:
         for parameters, line in lines:
-            for uavs in (50, 200):
+            for uavs in (50, 100):
                 lost, x = uavs // 2, float(uavs)
                 kind = Kind(DEFAULT_POLICY, uavs, lost, "radio", settings, panel, line, x)
                 yield replace(kind, parameters=parameters)
 
 
 def believing() -> Iterator[Kind]:
-    """Price of planners and steering baselines on the belief, clean radio, half of N lost."""
-    planners = ("center-fly", "hero", "sidr", "contraction", "descent", "ml-dagl", "certified")
-    for policy in (DEFAULT_POLICY, *(f"believe:{planner}+deadline" for planner in planners)):
-        for uavs in (20, 50, 100):
-            yield Kind(policy, uavs, uavs // 2, panel="N", line=policy, x=float(uavs))
+    """Price of planners, steering baselines and the rendezvous on the belief, half of N lost."""
+    bad: Settings = (("loss", 0.3), ("noise_m", 10.0))
+    planners = ("center-fly", "hero", "sidr", "contraction", "ml-dagl", "certified")
+    believers = tuple(f"believe:{planner}+deadline" for planner in planners)
+    for policy in (DEFAULT_POLICY, *believers, RENDEZVOUS):
+        for uavs in (20, 50):
+            yield Kind(policy, uavs, uavs // 2, panel="N, clean radio", line=policy, x=float(uavs))
+    panel = "N, 30 % lost, sigma = 10 m"
+    for policy in (DEFAULT_POLICY, CENTER, BELIEVE, RENDEZVOUS):
+        for uavs in (20, 50):
+            yield Kind(policy, uavs, uavs // 2, "radio", bad, panel, policy, float(uavs))
 
 
 STUDIES: dict[str, Callable[[], Iterator[Kind]]] = {

@@ -53,7 +53,8 @@ def run_study(name: str, folder: Path, repetitions: int, progress: Progress = si
     folder
         Where rows, table and picture are.
     repetitions
-        Cases of every kind.
+        Cases of every kind, up to its own number; one that another study in this folder has run
+        is taken from there.
     progress
         Told how much is done.
 
@@ -67,15 +68,17 @@ def run_study(name: str, folder: Path, repetitions: int, progress: Progress = si
     if isinstance(repetitions, bool) or not isinstance(repetitions, int) or repetitions < 1:
         raise InvalidParameter("repetitions", repetitions, "a whole number of at least 1")
     path = output_folder(folder) / f"{name}.csv"
-    rows = _read(path)
-    done = {tuple(row[field] for field in _KEY) for row in rows}
-    kinds = list(STUDIES[name]())
+    rows = read_rows(path)
+    done = {_row_key(row) for row in rows}
+    kinds = {kind.key: kind for kind in STUDIES[name]()}.values()  # some stand in two panels
     missing = [
         (seed, kind)
         for seed in range(FIRST_SEED, FIRST_SEED + repetitions)
-        for kind in dict.fromkeys(kinds)
-        if (*kind.key, str(seed)) not in done
+        for kind in kinds
+        if seed < FIRST_SEED + kind.cases and (*kind.key, str(seed)) not in done
     ]
+    others = [read_rows(folder / f"{other}.csv") for other in STUDIES if other != name]
+    known = {_row_key(row): row for stored in others for row in stored}
     columns = [*_KEY, "reconnected", "kept_promise", *MEASURES, *_ALSO]
     with path.open("a", newline="") as file:
         writer = csv.DictWriter(file, columns)
@@ -83,14 +86,15 @@ def run_study(name: str, folder: Path, repetitions: int, progress: Progress = si
             writer.writeheader()
         for number, (seed, kind) in enumerate(missing):
             progress(number / len(missing), f"{kind.policy}, {kind.uavs} UAVs, {kind.label}")
-            if (*kind.key, str(seed)) in done:  # a kind of case may stand in two panels
-                continue
-            row = _row(kind, seed)
+            row = known.get((*kind.key, str(seed))) or _row(kind, seed)
             writer.writerow(row)
             file.flush()
-            done.add((*kind.key, str(seed)))
             rows.append({field: str(value) for field, value in row.items()})
     return [path, *write_results(name, folder)]
+
+
+def _row_key(row: dict[str, str]) -> tuple[str, ...]:
+    return tuple(row[field] for field in _KEY)
 
 
 def _row(kind: Kind, seed: int) -> JsonDict:
@@ -107,7 +111,7 @@ def write_results(name: str, folder: Path) -> list[Path]:
 
     if name not in STUDIES:
         raise UnknownName("study", name, STUDIES)
-    rows = _read(folder / f"{name}.csv")
+    rows = read_rows(folder / f"{name}.csv")
     if not rows:
         raise InvalidParameter("study", name, f"one that was run; {folder} has no rows of it")
     files = [folder / f"{name}.md", folder / f"{name}.png"]
@@ -116,14 +120,16 @@ def write_results(name: str, folder: Path) -> list[Path]:
     return files
 
 
-def _read(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a study; none where it was not run."""
     if not path.exists():
         return []
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
 
-def _of_kind(rows: Sequence[dict[str, str]], kind: Kind) -> list[dict[str, str]]:
+def of_kind(rows: Sequence[dict[str, str]], kind: Kind) -> list[dict[str, str]]:
+    """The rows of one kind of case."""
     return [row for row in rows if tuple(row[name] for name in _KEY[:4]) == kind.key]
 
 
@@ -140,15 +146,15 @@ def _table(name: str, rows: Sequence[dict[str, str]]) -> str:
         "| --- " * len(heads) + "|",
     ]
     for kind in {kind.key: kind for kind in STUDIES[name]()}.values():
-        of_kind = _of_kind(rows, kind)
-        if not of_kind:
+        found = of_kind(rows, kind)
+        if not found:
             continue
-        cells = [*kind.key, str(len(of_kind))]
-        cells.append(share([row["reconnected"] == "1" for row in of_kind]))
-        kept = [row["kept_promise"] == "True" for row in of_kind if row["kept_promise"] != "None"]
+        cells = [*kind.key, str(len(found))]
+        cells.append(share([row["reconnected"] == "1" for row in found]))
+        kept = [row["kept_promise"] == "True" for row in found if row["kept_promise"] != "None"]
         cells.append(share(kept))
         for measure in MEASURES:
-            mean, half, values = interval(of_kind, measure)
+            mean, half, values = interval(found, measure)
             text = "-" if len(values) < 2 else f"{mean:.4g} ± {half:.2g}"
             if measure == "price_of_ignorance" and len(values):
                 text += f" ({np.median(values):.2f})"
@@ -205,7 +211,7 @@ def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
 
     from reknit.viz.style import RC, SUBNETS, quiet
 
-    kinds = [kind for kind in STUDIES[name]() if _of_kind(rows, kind)]
+    kinds = [kind for kind in STUDIES[name]() if of_kind(rows, kind)]
     panels = list(dict.fromkeys(kind.panel for kind in kinds))
     lines = list(dict.fromkeys(kind.line for kind in kinds))
     measure = "recovery_time_s" if name == "report-period" else "price_of_ignorance"
@@ -215,7 +221,7 @@ def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
             axes = figure.add_subplot(1, len(panels), place + 1)
             for line in lines:
                 points = [kind for kind in kinds if (kind.panel, kind.line) == (panel, line)]
-                figures = [interval(_of_kind(rows, kind), measure)[:2] for kind in points]
+                figures = [interval(of_kind(rows, kind), measure)[:2] for kind in points]
                 axes.errorbar(
                     [kind.x for kind in points],
                     [mean for mean, _ in figures],
