@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -248,6 +249,31 @@ def test_a_service_that_dies_leaves_no_worker() -> None:
         assert len(pids) == 2
         service.process.kill()
         until(lambda: not any(_is_alive(pid) for pid in pids))
+
+
+def test_a_worker_has_no_more_memory_than_it_may() -> None:
+    """A swarm of 20 million links does not fit into 256 MiB: a clear error, and work goes on."""
+    places = [[float(number % 80), float(number // 80)] for number in range(6_400)]
+    swarm = {"positions_m": places, "destroyed": [0], "radio_range_m": 1e6}
+    with running("--workers", "1", "--worker-memory", "256") as service, service.http() as http:
+        answer = http.post("/v1/recoveries", json={"scenario": swarm, "planner": "hero"})
+        assert answer.status_code == 422
+        assert answer.json()["type"] == "urn:reknit:OutOfMemory"
+        assert http.post("/v1/scenarios", json={"uavs": 50}).status_code == 200
+
+
+def test_the_browser_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--open` hands the address to the browser, and a browser that stays does not hold up the
+    service.
+    """
+    told = tmp_path / "told"
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\necho $1 > {told}\nsleep 3\n")
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    with running("--workers", "1", "--open") as service:
+        until(told.exists)
+        until(lambda: told.read_text().strip() == service.url)
 
 
 def test_off_loopback_a_token_is_asked_for() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import Annotated, Any
 
 import typer
@@ -61,8 +62,14 @@ def serve(
     def announce(url: str) -> None:
         typer.echo(f"reknit studio and service on {url} (stop with Ctrl-C)")
         if browser:
-            import webbrowser
-
-            webbrowser.open(url)
+            # Some browsers are programs of the terminal, which return when they are left.
+            threading.Thread(target=_open, args=(url,), daemon=True).start()
 
     run_server(settings, announce)
+
+
+def _open(url: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(url):
+        typer.echo("No browser was found here: open the address in one.", err=True)

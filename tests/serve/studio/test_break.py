@@ -117,11 +117,11 @@ def test_a_file_is_dropped(page: Page, service: Running) -> None:
         document.body.dispatchEvent(
             new DragEvent('drop', { dataTransfer: carried, bubbles: true, cancelable: true }));
     }"""
-    table = "uav_id,x_m,y_m,alive\na,0,0,1\nb,90,0,0\nc,180,0,1\n"
+    table = 'uav_id,x_m,y_m,alive\na,0,0,1\nb,90,0,0\n"c, ""the"" last",180,0,1\n'
     page.evaluate(drop, ["swarm.csv", table])
     until(lambda: "Opened swarm.csv" in page.inner_text("#status"))
     before = page.evaluate("reknit.scenario")
-    assert (before["names"], before["destroyed"]) == (["a", "b", "c"], [1])
+    assert (before["names"], before["destroyed"]) == (["a", "b", 'c, "the" last'], [1])
     page.evaluate(drop, ["swarm.csv", table.replace("90,0,0", "ninety,0,0")])
     until(lambda: 'line 3 is "b,ninety,0,0"' in page.inner_text("#status"))
     assert page.evaluate("reknit.scenario") == before

@@ -107,7 +107,7 @@ function fromCsv(text) {
   const rows = [];
   lines.slice(1).forEach((line, k) => {
     if (!line.trim()) return;
-    const words = line.split(",").map((word) => word.trim());
+    const words = cellsOf(line);
     const point = words.slice(1, -1).map(Number);
     const alive = { 1: true, true: true, 0: false, false: false }[words[words.length - 1].toLowerCase()];
     if (words.length !== head.length || point.some((x) => !Number.isFinite(x)) || alive === undefined) {
@@ -125,6 +125,15 @@ function fromCsv(text) {
     radio_range_m: 120,
     max_speed_mps: 10,
   };
+}
+
+/**
+ * The cells of a line of a table; one in quotes may hold commas.
+ * @param {string} line
+ */
+function cellsOf(line) {
+  const cells = line.matchAll(/(?:^|,)(?:\s*"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))/g);
+  return [...cells].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain.trim());
 }
 
 /** @param {Scenario} scenario */
