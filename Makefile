@@ -18,8 +18,9 @@ $(READY): pyproject.toml constraints.txt
 
 DEMO := --uavs 200 --destroy 100 --seed 7 --out demo
 demo: $(READY)   ## break a swarm, restore it in two ways, show them (pictures in ./demo)
-	$(BIN)/reknit compare --planners ml-dagl,certified $(DEMO)
 	$(BIN)/reknit recover --planner certified $(DEMO)
+	$(BIN)/reknit compare --planners ml-dagl,certified $(DEMO)
+	@echo "Open demo/index.html in a browser: both planners, side by side."
 
 studio: $(READY) ## break and mend swarms in the browser
 	$(BIN)/reknit serve --open
