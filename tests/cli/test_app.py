@@ -127,6 +127,16 @@ def test_a_file_is_recovered(
     assert times[0] == times[1]
 
 
+def test_brackets_in_a_folders_name_are_no_markup(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What is written is told with the name that was given."""
+    out = tmp_path / "run [red]"
+    words = ("--planner", "contraction", "--no-animate", "--out", str(out))
+    assert run(monkeypatch, "recover", *CASE, *words) == 0
+    assert f"Written to {out}: " in capsys.readouterr().out
+
+
 def test_compare_shows_all_planners(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

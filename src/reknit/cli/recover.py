@@ -133,7 +133,8 @@ def _under_strikes(
         console.out.print(console.scenario_line(case))
         console.out.print(console.phases_table(result))
         if folder is not None:
-            console.out.print(f"Written to {folder}: a folder for each phase.", soft_wrap=True)
+            told = f"Written to {folder}: a folder for each phase."
+            console.out.print(told, markup=False, soft_wrap=True)
     return NOT_DONE if result.reconnected_at_s is None else exit_code(result.phases[-1])
 
 

@@ -96,11 +96,12 @@ def run(
             answer = {"study": study.name, **asdict(done[study.name])}
             sys.stdout.write(json.dumps(answer) + "\n")
         else:
-            console.out.print(_in_words(study.name, done[study.name]))
+            console.out.print(_in_words(study.name, done[study.name]), markup=False)
     if not as_json:
         words = [name, "--profile", profile, *(["--planner", planner] if planner else [])]
         words += ["--out", str(out)] if out != Path("results") else []
-        console.out.print(f"See them: reknit study report {' '.join(words)}", soft_wrap=True)
+        told = f"See them: reknit study report {' '.join(words)}"
+        console.out.print(told, markup=False, soft_wrap=True)
     if len(studies) > 1 and not as_json:
         console.out.print(_altogether(done))
     for study_name, reason in refused.items():
@@ -168,7 +169,7 @@ def report(
                 continue
             pages.append(files[0])
     for page in pages:
-        console.out.print(f"Open {page} in a browser.", soft_wrap=True)
+        console.out.print(f"Open {page} in a browser.", markup=False, soft_wrap=True)
     if len(studies) > 1 and pages:
         overview = (to or out) / "results.md"
         write_overview(
@@ -177,7 +178,7 @@ def report(
             overview,
             lambda study: pictures_in(study, folder_of(study)),
         )
-        console.out.print(f"All in one: {overview}", soft_wrap=True)
+        console.out.print(f"All in one: {overview}", markup=False, soft_wrap=True)
     for study_name, reason in refused.items():
         sys.stderr.write(f"reknit: {study_name}: no report: {reason}\n")
     if refused:

@@ -99,4 +99,5 @@ def print_files(files: list[Path]) -> None:
 
     if files:
         folder = files[0].parent
-        out.print(f"Written to {folder}: " + ", ".join(file.name for file in files), soft_wrap=True)
+        names = ", ".join(file.name for file in files)
+        out.print(f"Written to {folder}: {names}", markup=False, soft_wrap=True)

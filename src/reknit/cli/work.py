@@ -43,9 +43,11 @@ def pretrain(
 
     with console.progress_bar() as progress:
         path = train(planner, preset, dim, steps, seed, out, progress, uavs, gco, residual)
-    console.out.print(f"Weights: {path}", soft_wrap=True)
+    console.out.print(f"Weights: {path}", markup=False, soft_wrap=True)
     console.out.print(
-        f"Use them: reknit recover --planner {planner} --param weights={path}", soft_wrap=True
+        f"Use them: reknit recover --planner {planner} --param weights={path}",
+        markup=False,
+        soft_wrap=True,
     )
     return DONE
 
