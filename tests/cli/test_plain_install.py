@@ -97,6 +97,30 @@ def test_lists_work(plain: Path, words: tuple[str, ...]) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("planners",), ["pip install 'reknit[learn]' adds gcn, gat, cr-mgc, demd, ml-dagl."]),
+        (
+            ("study", "list"),
+            [
+                "pip install 'reknit[study]' adds what",
+                "pip install 'reknit[learn]' adds the learned",
+            ],
+        ),
+    ],
+)
+def test_lists_say_what_an_extra_would_bring(
+    plain: Path, words: tuple[str, ...], told: list[str]
+) -> None:
+    """One line for each extra that is missing, and none where all is there."""
+    lines = reknit_process(*words, path=plain).stdout.splitlines()
+    hints = [line for line in lines if line.startswith("pip install")]
+    assert len(hints) == len(told)
+    assert all(hint.startswith(start) for hint, start in zip(hints, told, strict=True))
+    assert "pip install" not in reknit_process(*words).stdout
+
+
 def test_planners_that_are_missing_are_marked(plain: Path) -> None:
     """The list says which are not ready."""
     listed = json.loads(reknit_process("planners", "--json", path=plain).stdout)["planners"]

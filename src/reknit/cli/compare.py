@@ -72,12 +72,7 @@ def compare(
         for run in runs:
             for warning in run.warnings:
                 console.out.print(f"{run.planner}: {warning}", style="red", markup=False)
-        for extra, without in missing.items():
-            console.out.print(
-                f"pip install 'reknit[{extra}]' adds {', '.join(without)}.",
-                markup=False,
-                soft_wrap=True,
-            )
+        console.print_missing(missing)
         print_files(files)
     succeeded = any(exit_code(run) == DONE for run in runs)
     return DONE if succeeded and not failures else NOT_DONE

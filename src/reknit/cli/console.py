@@ -91,6 +91,13 @@ def scenario_line(scenario: Scenario) -> str:
     )
 
 
+def print_missing(missing: Mapping[str, Sequence[str]]) -> None:
+    """One line for every extra that is not installed and what it would add."""
+    for extra, names in missing.items():
+        told = f"pip install 'reknit[{extra}]' adds {', '.join(names)}."
+        out.print(told, markup=False, soft_wrap=True)
+
+
 def run_table(run: Run) -> Table:
     """The figures of one run."""
     table = Table(show_header=False, box=None, pad_edge=False)

@@ -46,7 +46,7 @@ def _list(as_json: bool) -> int:
     from rich.markup import escape
     from rich.table import Table
 
-    from reknit.cli.console import out
+    from reknit.cli.console import out, print_missing
 
     table = Table()
     table.add_column("planner", no_wrap=True)
@@ -59,6 +59,11 @@ def _list(as_json: bool) -> int:
     out.print(table)
     out.print("A plus sign combines a planner with one that improves others: gcn+contraction.")
     out.print("'reknit planners NAME' shows what can be set by --param.")
+    missing: dict[str, list[str]] = {}
+    for row in rows:
+        if row["needs"] and not row["ready"]:
+            missing.setdefault(row["needs"], []).append(row["name"])
+    print_missing(missing)
     return DONE
 
 

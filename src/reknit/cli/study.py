@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -200,7 +201,7 @@ def list_studies(as_json: Json = False) -> None:
         return
     from rich.table import Table
 
-    from reknit.cli.console import out
+    from reknit.cli.console import out, print_missing
 
     table = Table()
     for column in ("study", "what it shows", "quick", "paper"):
@@ -216,6 +217,15 @@ def list_studies(as_json: Json = False) -> None:
         )
         table.add_row(name, title, *counts)
     out.print(table)
+    missing = {
+        extra: [names]
+        for extra, module, names in (
+            ("study", "duckdb", "what runs and reports them"),
+            ("learn", "torch", "the learned planners that many of them compare"),
+        )
+        if find_spec(module) is None
+    }
+    print_missing(missing)
 
 
 @study_app.command("submit", epilog="Example: reknit study submit paper-200-half plan.json")
