@@ -15,7 +15,7 @@ from reknit.knowledge.simulator import operate
 PLANNERS = ["certified", "contraction", "center-fly", "hero", "sidr"]
 
 
-@pytest.mark.parametrize("planner", PLANNERS)
+@pytest.mark.parametrize("planner", [*PLANNERS, "ml-dagl"])
 @pytest.mark.parametrize("seed", [3, 9])
 def test_with_reports_at_every_step_it_is_an_ordinary_recovery(planner: str, seed: int) -> None:
     """Global channel, no delay: the flight of `recover`; bit for bit where it is planned, and to

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from reknit.base.progress import Progress, silent
+from reknit.base.types import IntArray
 from reknit.knowledge.belief import Knowledge
 from reknit.knowledge.operation import Operation
 from reknit.network.links import links, subnets
@@ -25,10 +26,12 @@ from reknit.viz.style import (
     RC,
     draw_points,
     draw_segments,
+    followed_ranks,
     map_axes,
     marker_size,
     quiet,
-    subnet_colours,
+    rank_colours,
+    subnet_ranks,
 )
 
 _STATES = {
@@ -62,13 +65,15 @@ def save_belief_animation(operation: Operation, path: Path, progress: Progress =
     frames = np.unique(np.round(np.linspace(first, last, min(_FRAMES, last - first + 1))))
     images: list[Image.Image] = []
     palette = gif_palette()
+    rank = subnet_ranks(_labels(operation, first))
     with mpl.rc_context(RC):
         for number, frame in enumerate(frames.astype(int).tolist()):
             progress(number / len(frames), "drawing the animation")
             figure = Figure(figsize=(10.0, 5.6), dpi=80, layout="constrained")
             canvas = FigureCanvasAgg(figure)
             grid = figure.add_gridspec(1, 2)
-            draw_truth(figure, grid[0, 0], operation, frame)
+            rank = followed_ranks(rank, _labels(operation, frame))
+            draw_truth(figure, grid[0, 0], operation, frame, rank)
             draw_belief(figure, grid[0, 1], operation, frame)
             canvas.draw()
             pixels = np.asarray(canvas.buffer_rgba())[..., :3].astype(np.int64)
@@ -76,8 +81,10 @@ def save_belief_animation(operation: Operation, path: Path, progress: Progress =
     save_gif(images, path, _FRAME_MS, palette=palette.astype(np.uint8).tobytes())
 
 
-def draw_truth(figure: Figure, cell: Any, operation: Operation, frame: int) -> None:
-    """Who lives, where, and in which sub-net."""
+def draw_truth(
+    figure: Figure, cell: Any, operation: Operation, frame: int, rank: IntArray | None = None
+) -> None:
+    """Who lives, where, and in which sub-net; ranks keep the colours of an earlier frame."""
     count = int(operation.subnets[frame])
     pieces = "one network" if count == 1 else f"{count} sub-nets"
     title = f"True at {operation.times_s[frame]:.2f} s: {pieces}"
@@ -89,9 +96,17 @@ def draw_truth(figure: Figure, cell: Any, operation: Operation, frame: int) -> N
         ends = points[alive][pairs[:, 0]], points[alive][pairs[:, 1]]
         draw_segments(axes, *ends, colors=LINK, linewidths=0.6, alpha=0.3, zorder=1)
     draw_points(axes, points[~alive], s=size, marker="x", color=LOST, linewidths=0.9)
-    colours = subnet_colours(subnets(points[alive], range_m))
+    if rank is None:
+        rank = subnet_ranks(_labels(operation, frame))
+    colours = rank_colours(rank)
     draw_points(axes, points[alive], s=size, color=colours, edgecolors="white", linewidths=0.3)
     _mark(axes, operation, frame, points)
+
+
+def _labels(operation: Operation, frame: int) -> IntArray:
+    """The sub-net of every survivor."""
+    alive = operation.alive[frame]
+    return subnets(operation.positions[frame][alive], operation.struck.radio_range_m)
 
 
 def draw_belief(figure: Figure, cell: Any, operation: Operation, frame: int) -> None:
@@ -135,9 +150,10 @@ def _over_time(axes: Any, operation: Operation) -> None:
     optimum_s = operation.struck_at_s + operation.optimum_s
     axes.axvline(optimum_s, color=BOUND, linestyle="--", linewidth=1.0, label="full knowledge")
     axes.set_xlabel("time (s)")
-    axes.set_ylabel("UAVs (mean over survivors)")
+    axes.set_ylabel("number")
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=8, loc="upper right")
+    note = "mean over survivors"
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), title=note)
     quiet(axes)
 
 
