@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 from playwright.sync_api import Page
 
 import reknit
@@ -98,3 +101,49 @@ def test_every_painter_draws_the_same(page: Page, service: Running) -> None:
     assert marked > 0.02  # there is something to compare
     assert card < 0.1 * marked
     assert pixels < 0.1 * marked
+
+
+_SEEN_BY = {
+    # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
+    "everybody": np.eye(3),
+    "protanopes": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deuteranopes": [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]],
+    "tritanopes": [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]],
+}
+
+
+def _lab(colours: list[str], matrix: Any) -> Any:
+    """CIE L*a*b* of colours as somebody sees them; a difference of 2 is just noticeable."""
+    rgb = np.asarray([[int(text[k : k + 2], 16) / 255 for k in (1, 3, 5)] for text in colours])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(linear @ np.asarray(matrix).T, 0.0, 1.0)
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = seen @ np.asarray(to_xyz).T / [0.9505, 1.0, 1.089]
+    root = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    x, y, z = root.T
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=1)
+
+
+@pytest.mark.parametrize("mode", ["dark", "light"])
+@pytest.mark.parametrize("eyes", _SEEN_BY)
+def test_colours_can_be_told_apart(page: Page, service: Running, mode: str, eyes: str) -> None:
+    """Sub-nets, runs and the pink of proofs differ clearly for every kind of eyes; the swatches
+    beside the runs' names have the colours of their lines.
+    """
+    page.emulate_media(color_scheme="light" if mode == "light" else "dark")
+    page.goto(service.url)
+    colours = page.evaluate(
+        """async (mode) => {
+            const { SUBNET_COLOURS, THEME } = await import('/studio/draw.js');
+            return [...SUBNET_COLOURS[mode], THEME[mode].proof];
+        }""",
+        mode,
+    )
+    places = _lab(colours, _SEEN_BY[eyes])
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    assert (apart + 1e9 * np.eye(len(colours))).min() > 18.0
+    swatches = page.evaluate(
+        """[0, 1, 2, 3, 4, 5].map((k) =>
+            getComputedStyle(document.documentElement).getPropertyValue(`--c${k}`).trim())"""
+    )
+    assert swatches == colours[:6]

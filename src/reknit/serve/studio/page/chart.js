@@ -1,14 +1,11 @@
 /** N_s over time for several runs, the bound as a line that nobody crosses. */
 
-import { THEME } from "./draw.js";
+import { SUBNET_COLOURS, THEME } from "./draw.js";
 
 /** @import { Mode } from "./draw.js" */
 /** @import { Preview } from "./types.js" */
 
-export const RUN_COLOURS = {
-  dark: ["#5aa9ff", "#e69f00", "#2ec4a0", "#e58ac0", "#ff7a45", "#b79bff"],
-  light: ["#2166ac", "#d98200", "#00876c", "#b5478f", "#c8430a", "#6a51a3"],
-};
+const RUN_COLOURS = { dark: SUBNET_COLOURS.dark.slice(0, 6), light: SUBNET_COLOURS.light.slice(0, 6) };
 const TITLE_WIDTH = 130;
 const [CHART_LEFT, CHART_RIGHT, CHART_TOP, CHART_BOTTOM] = [44, 14, 18, 22];
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 4], [1, 2]];

@@ -11,10 +11,13 @@ import { networkOf } from "./network.js";
  *   moved: Uint8Array | null, anchors: Set<number>}} Picture
  */
 
-/** Okabe and Ito's colours, which colour-blind readers can tell apart; the first is the largest. */
+/**
+ * Searched for so that every two can be told apart with any kind of colour blindness, also from
+ * the pink of proofs and strikes; the first is the largest sub-net's.
+ */
 export const SUBNET_COLOURS = {
-  dark: ["#5aa9ff", "#e69f00", "#2ec4a0", "#e58ac0", "#f0e442", "#ff7a45", "#b79bff", "#c9d1d9"],
-  light: ["#2166ac", "#d98200", "#00876c", "#b5478f", "#8a7a00", "#c8430a", "#6a51a3", "#4d5560"],
+  dark: ["#5aa9ff", "#e69f00", "#bbffcc", "#7744ff", "#ffff99", "#cc3311", "#aaaa66", "#aa44aa"],
+  light: ["#2166ac", "#d98200", "#77aa55", "#8844dd", "#cc88bb", "#440000", "#110044", "#555500"],
 };
 
 export const THEME = {
