@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reknit.base.types import FloatArray
-from reknit.plans.certificate import Bundle, Certificate, Clash
+from reknit.plans.certificate import Bundle, Certificate, Clash, Parting
 from reknit.plans.status import Status
 
 _ODD = (0.0, -0.0, 1.0, -1.0, 5e-324, 2.7e-162, 1e-9, 1e30, 1e200, 1.7e308, np.inf, np.nan)
@@ -86,6 +86,22 @@ def _mutate_bundle(bundle: Bundle, rng: np.random.Generator) -> Bundle:
     return replace(bundle, links=bundle.links[keep])
 
 
+def _mutate_parting(parting: Parting, rng: np.random.Generator, nodes: int) -> Parting:
+    """Other cases, another cut, or another clash at an end."""
+    kind = rng.integers(3)
+    if kind == 0:
+        return replace(parting, cases=_mutate_rows(parting.cases, rng, nodes))
+    if kind == 1:
+        cuts = parting.cuts.copy()
+        at = int(rng.integers(len(cuts)))
+        cuts[at] = rng.integers(-9, 10, 2) if rng.random() < 0.5 else cuts[at, ::-1]
+        return replace(parting, cuts=cuts)
+    clashes = list(parting.clashes)
+    at = int(rng.integers(len(clashes)))
+    clashes[at] = _mutate_clash(clashes[at], rng, nodes)
+    return replace(parting, clashes=tuple(clashes))
+
+
 def mutate(certificate: Certificate, rng: np.random.Generator, nodes: int) -> Certificate:
     """One change, or a few, of a certificate; the claim is often raised a little beside it."""
     if certificate.pulls is not None and rng.random() < 0.7:
@@ -97,6 +113,9 @@ def mutate(certificate: Certificate, rng: np.random.Generator, nodes: int) -> Ce
         at = int(rng.integers(len(bundles)))
         bundles[at] = _mutate_bundle(bundles[at], rng)
         certificate = replace(certificate, bundles=tuple(bundles))
+    if certificate.parting is not None and rng.random() < 0.9:
+        changed = _mutate_parting(certificate.parting, rng, nodes)
+        certificate = replace(certificate, parting=changed)
     for _ in range(int(rng.integers(1, 3))):
         kind = rng.integers(7)
         if kind == 0:

@@ -13,9 +13,11 @@ from fractions import Fraction
 import numpy as np
 
 import reknit
+from campaign.naive_partings import parting_s
 from reknit.base.types import FloatArray
 
 _DIGITS = 10**60
+_FOREVER_S = 1e300
 
 
 _MOST_SUBSETS_OF = 14
@@ -83,6 +85,7 @@ class Judge:
             self._hole_s(certificate),
             self._crowd_s(certificate),
             self._bundles_s(certificate),
+            Fraction(min(parting_s(certificate, self.scenario), _FOREVER_S)),
         ]
         try:
             others.append(self._cases_s(certificate))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reknit.knowledge.operation import Operation
     from reknit.knowledge.repeated import recover_repeatedly
     from reknit.knowledge.simulator import operate
-    from reknit.plans.certificate import Bundle, Certificate, Clash
+    from reknit.plans.certificate import Bundle, Certificate, Clash, Parting
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
     from reknit.plans.verification import Verification
@@ -63,6 +63,7 @@ _HOME = {
     "Metrics": "reknit.flight.metrics",
     "Mission": "reknit.knowledge.mission",
     "Operation": "reknit.knowledge.operation",
+    "Parting": "reknit.plans.certificate",
     "Plan": "reknit.plans.plan",
     "Polisher": "reknit.algorithms.protocols",
     "Proposal": "reknit.algorithms.protocols",
@@ -104,6 +105,7 @@ __all__ = [
     "Metrics",
     "Mission",
     "Operation",
+    "Parting",
     "Plan",
     "Polisher",
     "Proposal",

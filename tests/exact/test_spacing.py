@@ -65,7 +65,7 @@ def test_never_slower_than_a_lattice(gap_m: float) -> None:
     """A plan is faster than the same swarm on a hexagonal lattice with the best assignment."""
     scenario = reknit.generate(60, 30, seed=6, split=True, min_separation_m=gap_m)
     plan = reknit.plan(scenario, "certified")
-    assert plan.status is Status.FEASIBLE
+    assert plan.status in (Status.FEASIBLE, Status.OPTIMAL)
     assert not demand_faults(scenario, plan.targets)
     start = scenario.survivor_positions
     others_s = [_hexagonal_time_s(start, pitch_m, 10.0) for pitch_m in (gap_m, 119.9)]

@@ -108,10 +108,20 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
             work = Work(np.inf if context.budget.seconds else effort, lambda: context.is_over)
             targets, proved = repair.narrowed(targets, state.cones, work)
             certificate = certificate if proved is None else proved
+        if targets is not None and scenario.min_separation_m > 0.0 and effort > 0:
+            work = Work(np.inf if context.budget.seconds else effort, lambda: context.is_over)
+            targets, parted = repair.parted(targets, work)
+            certificate = _stronger(certificate, parted)
     status = Status.DEADLINE if context.is_over else None
     if targets is None or _is_faulty(scenario, targets):
         return _fallback(scenario, status, certificate, details)
     return Proposal(targets, status, certificate, details)
+
+
+def _stronger(first: Certificate | None, second: Certificate | None) -> Certificate | None:
+    if first is None or second is None:
+        return first if second is None else second
+    return max(first, second, key=lambda certificate: certificate.bound_s)
 
 
 def _fallback(

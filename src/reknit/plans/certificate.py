@@ -58,6 +58,32 @@ class Bundle:
 
 
 @dataclass(frozen=True, eq=False)
+class Parting:
+    """Cases of the directions in which survivors that are too close can part, in the plane.
+
+    Parameters
+    ----------
+    cases
+        (c, 2) a binary tree in preorder. A row (i, j) with ``i >= 0`` asks in which of two arcs
+        the direction of ``x_i - x_j`` lies; the cases of the first follow, then those of the
+        second. A row (-1, k) ends a case by clash k.
+    cuts
+        (c, 2) for a question the whole numbers of a vector c that parts the arc; zeros at an end.
+        The first question about a pair parts the circle into the arcs from c to -c and from -c
+        to c, counterclockwise; a further one the arc from a to b, as known by then, into those
+        from a to c and from c to b.
+    clashes
+        Pairs and a vector y_e for each. If the direction of ``x_i - x_j`` lies between the unit
+        vectors a and b and both have a product with y_e of at least 0, then ``y_e . (x_i - x_j)
+        >= s min(y_e . a, y_e . b)``; from the sum over all pairs follows a time (docs/bounds.md).
+    """
+
+    cases: IntArray
+    cuts: IntArray
+    clashes: tuple[Clash, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """Proof that no plan for a scenario takes less than `bound_s`.
 
@@ -96,6 +122,9 @@ class Certificate:
         Bundles of links with weights, such that any candidate at `trial_s` weighs so much in all
         bundles it belongs to that a tree would weigh more than the bundles allow
         (docs/bounds.md). Empty otherwise.
+    parting
+        For a scenario that demands a separation: cases of directions, none of which leaves the
+        survivors in it enough room before the bound. None otherwise.
 
     The bound is the largest that one of these proves.
     """
@@ -110,6 +139,7 @@ class Certificate:
     hole: FloatArray | None = None
     crowd: IntArray | None = None
     bundles: tuple[Bundle, ...] = ()
+    parting: Parting | None = None
 
     @staticmethod
     def trivial() -> Certificate:

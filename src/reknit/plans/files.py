@@ -12,7 +12,7 @@ from reknit.base.errors import InvalidPlan, UnreadableFile
 from reknit.base.faults import plain_error
 from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.base.types import IntArray
-from reknit.plans.certificate import Bundle, Certificate, Clash
+from reknit.plans.certificate import Bundle, Certificate, Clash, Parting
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
 
@@ -39,6 +39,14 @@ class _BundleFile(BaseModel):
     links: list[tuple[_Row, _Row]] = []
 
 
+class _PartingFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    cases: list[tuple[_Row, _End]]
+    cuts: list[tuple[_End, _End]]
+    clashes: list[_ClashFile]
+
+
 class CertificateFile(BaseModel):
     """The JSON form of a certificate."""
 
@@ -54,6 +62,7 @@ class CertificateFile(BaseModel):
     hole: list[float] | None = None
     crowd: list[_Row] | None = None
     bundles: list[_BundleFile] = []
+    parting: _PartingFile | None = None
 
 
 class PlanFile(BaseModel):
@@ -167,15 +176,12 @@ def _finite_gap(plan: Plan) -> float | None:
 
 def certificate_file(certificate: Certificate) -> CertificateFile:
     """The JSON form of a certificate."""
-    clashes = [
-        _ClashFile(links=_pairs(clash.links), forces=clash.forces.tolist())
-        for clash in certificate.clashes
-    ]
+    parting = certificate.parting
     return CertificateFile(
         bound_s=certificate.bound_s,
         trial_s=certificate.trial_s,
         cases=_pairs(certificate.cases),
-        clashes=clashes,
+        clashes=_clash_files(certificate.clashes),
         lost=certificate.lost,
         apart=certificate.apart,
         pulls=None if certificate.pulls is None else certificate.pulls.tolist(),
@@ -187,7 +193,30 @@ def certificate_file(certificate: Certificate) -> CertificateFile:
             )
             for bundle in certificate.bundles
         ],
+        parting=None
+        if parting is None
+        else _PartingFile(
+            cases=_pairs(parting.cases),
+            cuts=_pairs(parting.cuts),
+            clashes=_clash_files(parting.clashes),
+        ),
     )
+
+
+def _clash_files(clashes: tuple[Clash, ...]) -> list[_ClashFile]:
+    return [
+        _ClashFile(links=_pairs(clash.links), forces=clash.forces.tolist()) for clash in clashes
+    ]
+
+
+def _clashes(files: list[_ClashFile]) -> tuple[Clash, ...]:
+    return tuple(
+        Clash(_rows(clash.links), np.asarray(clash.forces, dtype=np.float64)) for clash in files
+    )
+
+
+def _rows(pairs: list[tuple[int, int]]) -> IntArray:
+    return np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def _pairs(rows: IntArray) -> list[tuple[int, int]]:
@@ -196,29 +225,22 @@ def _pairs(rows: IntArray) -> list[tuple[int, int]]:
 
 def certificate_of(model: CertificateFile) -> Certificate:
     """The certificate that a JSON form describes; ValueError if there is none."""
-    clashes = tuple(
-        Clash(
-            np.asarray(clash.links, dtype=np.int64).reshape(-1, 2),
-            np.asarray(clash.forces, dtype=np.float64),
-        )
-        for clash in model.clashes
-    )
+    parting = model.parting
     return Certificate(
         bound_s=model.bound_s,
         trial_s=model.trial_s,
-        cases=np.asarray(model.cases, dtype=np.int64).reshape(-1, 2),
-        clashes=clashes,
+        cases=_rows(model.cases),
+        clashes=_clashes(model.clashes),
         lost=model.lost,
         apart=model.apart,
         pulls=None if model.pulls is None else np.asarray(model.pulls, dtype=np.float64),
         hole=None if model.hole is None else np.asarray(model.hole, dtype=np.float64),
         crowd=None if model.crowd is None else np.asarray(model.crowd, dtype=np.int64),
         bundles=tuple(
-            Bundle(
-                bundle.weight,
-                np.asarray(bundle.nodes, dtype=np.int64),
-                np.asarray(bundle.links, dtype=np.int64).reshape(-1, 2),
-            )
+            Bundle(bundle.weight, np.asarray(bundle.nodes, dtype=np.int64), _rows(bundle.links))
             for bundle in model.bundles
         ),
+        parting=None
+        if parting is None
+        else Parting(_rows(parting.cases), _rows(parting.cuts), _clashes(parting.clashes)),
     )

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
+from reknit.exact.demands.parting_rounds import PartingRounds, SpacedState
 from reknit.exact.demands.redundancy import Redundancy, RedundantState
 from reknit.exact.demands.redundant_links import patched_links, sparse_links
 from reknit.exact.demands.spacing import GAP_HAIR, RANGE_HAIR, Spacer
@@ -103,6 +104,31 @@ class DemandRepair:
 
         begun = RedundantState(self._time_s(targets), targets, self.bound_s)
         state = Redundancy(self.problem, cones.copy(self.is_over), shape).narrow(begun, work)
+        if state.time_s < begun.time_s:
+            targets = self._calm(state.time_s, state.targets)
+        return targets, state.certificate
+
+    def parted(self, targets: FloatArray, work: Work) -> tuple[FloatArray, Certificate | None]:
+        """Better targets with a separation, in the plane, and what proves a better bound.
+
+        Parameters
+        ----------
+        targets
+            A plan that meets the demands.
+        work
+            What may be done.
+
+        Returns
+        -------
+        The targets, and a certificate if it proves more than `bound_s`.
+        """
+        if targets.shape[1] != 2 or self._is_best(self._time_s(targets)):
+            return targets, None
+        rounds = PartingRounds(
+            self.problem, self.scenario.min_separation_m, self._spacer.holding, self._spacer.shaped
+        )
+        begun = SpacedState(self._time_s(targets), targets, self.bound_s)
+        state = rounds.narrow(begun, work)
         if state.time_s < begun.time_s:
             targets = self._calm(state.time_s, state.targets)
         return targets, state.certificate

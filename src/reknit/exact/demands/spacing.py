@@ -20,7 +20,7 @@ from scipy.spatial import cKDTree
 
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.demands.lattice import assign, lattice_targets
-from reknit.exact.model.cone import Apart, solve_apart
+from reknit.exact.model.cone import Apart, apart_forces, solve_apart
 from reknit.exact.model.problem import Problem
 from reknit.network.emst import emst, lightest_tree
 from reknit.network.links import lengths, links
@@ -44,6 +44,9 @@ _LOOK_EVERY, _LOOK_SELDOM = 5, 25
 
 _NEAR = 1.4
 """Pairs up to so many separations apart are kept apart in a cone program from the start."""
+
+_CARRIES = 1e-4
+"""Of the largest force between two survivors; smaller ones are the solver's rounding."""
 
 _ROUNDS = 30
 _GAIN = 2e-3
@@ -117,6 +120,25 @@ class Spacer:
             if step_s < time_s:
                 targets, time_s = step, step_s
         return targets
+
+    def shaped(self, positions: FloatArray, limit_s: float) -> FloatArray | None:
+        """Targets of a plan within a time, next to positions that nearly are one; None if a push
+        from there does not settle.
+        """
+        pushed, is_settled = self._push(positions, limit_s)
+        targets = self._repaired(pushed) if is_settled else None
+        return None if targets is None else self.descend(targets)
+
+    def holding(self, targets: FloatArray) -> IntArray:
+        """Survivors between which forces act in the cone program with the directions and links of
+        the targets, ascending.
+        """
+        kept = self._links(targets, by_start=False)
+        pairs = self.near(targets, _NEAR * self._gap_m)
+        apart = Apart(pairs, self.directions(targets, pairs), self._gap_m * GAP_HAIR)
+        forces = apart_forces(self.problem, kept, apart, self.problem.range_m * RANGE_HAIR)
+        carries = forces > _CARRIES * forces.max(initial=0.0)
+        return np.unique(np.concatenate([pairs, kept])[carries])
 
     def _push_on(self, targets: FloatArray) -> FloatArray:
         """Send everybody to the nearest of the same targets, or push on with less time."""

@@ -294,15 +294,7 @@ def solve_apart(
     are none, or if `is_over` ends the solving. The least time, or the least total movement within
     `limit_s`, if given.
     """
-    nodes, index = np.unique(np.concatenate([links, apart.pairs]), return_inverse=True)
-    index = index.reshape(-1, 2)
-    speeds = problem.speeds[nodes]
-    top = max(float(speeds.max()), 1e-300)
-    delta = problem.start[links[:, 0]] - problem.start[links[:, 1]]
-    program = Program(index[: len(links)], speeds / top, delta / closest_m)
-    offset = problem.start[apart.pairs[:, 0]] - problem.start[apart.pairs[:, 1]]
-    room = ((apart.normals * offset).sum(axis=1) - apart.gap_m) / closest_m
-    program.keep_apart(index[len(links) :], apart.normals, room)
+    program, nodes, top = _apart_program(problem, links, apart, closest_m)
     if limit_s is None:
         result = program.least_time(is_over=is_over)
     else:
@@ -313,6 +305,37 @@ def solve_apart(
     x = np.asarray(result.x)[: len(program.movers) * program.dim]
     shift[nodes[program.movers]] = x.reshape(-1, program.dim) * closest_m
     return shift
+
+
+def apart_forces(problem: Problem, links: IntArray, apart: Apart, closest_m: float) -> FloatArray:
+    """(pairs + links,) how large the forces are that the pairs, kept apart, and then the links
+    carry at the least time; zeros where that is not found.
+    """
+    program, _, _ = _apart_program(problem, links, apart, closest_m)
+    result = program.least_time()
+    count, dim = len(apart.pairs), program.dim
+    if str(result.status) not in _USABLE:
+        return np.zeros(count + len(links))
+    dual = np.asarray(result.z)
+    ends = len(dual) - count
+    of_links = dual[ends - len(links) * (dim + 1) : ends].reshape(-1, dim + 1)
+    return np.concatenate([dual[ends:], np.sqrt((of_links[:, 1:] ** 2).sum(axis=1))])
+
+
+def _apart_program(
+    problem: Problem, links: IntArray, apart: Apart, closest_m: float
+) -> tuple[Program, IntArray, float]:
+    """The program of `solve_apart` in units of `closest_m`, its survivors and the top speed."""
+    nodes, index = np.unique(np.concatenate([links, apart.pairs]), return_inverse=True)
+    index = index.reshape(-1, 2)
+    speeds = problem.speeds[nodes]
+    top = max(float(speeds.max()), 1e-300)
+    delta = problem.start[links[:, 0]] - problem.start[links[:, 1]]
+    program = Program(index[: len(links)], speeds / top, delta / closest_m)
+    offset = problem.start[apart.pairs[:, 0]] - problem.start[apart.pairs[:, 1]]
+    room = ((apart.normals * offset).sum(axis=1) - apart.gap_m) / closest_m
+    program.keep_apart(index[len(links) :], apart.normals, room)
+    return program, nodes, top
 
 
 def _one_link(

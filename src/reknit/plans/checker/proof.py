@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reknit.base.errors import InvalidProof
-from reknit.plans.certificate import Certificate
+from reknit.plans.certificate import Certificate, Parting
 from reknit.plans.checker.bundles import Bundles
 from reknit.plans.checker.cases import Walk, check_cuts
 from reknit.plans.checker.crowds import crowd_time_s
 from reknit.plans.checker.duality import Clashes
 from reknit.plans.checker.holes import check_hole
+from reknit.plans.checker.partings import parting_time_s
 from reknit.plans.checker.pulls import pull_time_s
 from reknit.plans.checker.rounding import (
     ABSOLUTE_M,
@@ -88,6 +89,8 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
     if certificate.crowd is not None:
         crowd_s = crowd_time_s(Survivors.of(scenario), certificate.crowd, scenario.min_separation_m)
         proofs.append(Proved(crowd_s, "a crowd without room for the separation"))
+    if certificate.parting is not None:
+        proofs.append(_prove_parting(certificate, scenario, claim_s))
     if certificate.bundles != ():
         proofs.append(_prove_bundles(certificate, scenario, claim_s))
     return max(proofs, key=lambda proved: proved.bound_s)
@@ -141,6 +144,17 @@ def _prove_bundles(certificate: Certificate, scenario: Scenario, claim_s: float)
     vectors = sum(len(clashes.links[number]) for number in bundles.clashes)
     kind = "bundles of links that leave no room for a tree"
     return Proved(bound_s, kind, 0, len(bundles.clashes), vectors, clashes.exact)
+
+
+def _prove_parting(certificate: Certificate, scenario: Scenario, claim_s: float) -> Proved:
+    parting = certificate.parting
+    if not isinstance(parting, Parting):
+        raise InvalidProof("the certificate's parting is none")
+    swarm = Survivors.of(scenario)
+    parting_s = parting_time_s(swarm, parting, scenario.min_separation_m, claim_s)
+    vectors = sum(len(clash.links) for clash in parting.clashes)
+    kind = "cases of directions in which UAVs part"
+    return Proved(parting_s, kind, len(parting.cases), len(parting.clashes), vectors)
 
 
 def _parting_s(certificate: Certificate, scenario: Scenario) -> float:
