@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reknit.base.types import FloatArray
-from reknit.plans.certificate import Bundle, Certificate, Clash, Parting
+from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting
 from reknit.plans.status import Status
 
 _ODD = (0.0, -0.0, 1.0, -1.0, 5e-324, 2.7e-162, 1e-9, 1e30, 1e200, 1.7e308, np.inf, np.nan)
@@ -102,6 +102,15 @@ def _mutate_parting(parting: Parting, rng: np.random.Generator, nodes: int) -> P
     return replace(parting, clashes=tuple(clashes))
 
 
+def _mutate_lemma(lemma: Lemma, rng: np.random.Generator, nodes: int) -> Lemma:
+    """Other cases, or other suppositions."""
+    part = str(rng.choice(["used", "unused", "cases"]))
+    rows = getattr(lemma, part)
+    if len(rows) == 0:
+        return lemma
+    return replace(lemma, **{part: _mutate_rows(rows, rng, nodes)})
+
+
 def mutate(certificate: Certificate, rng: np.random.Generator, nodes: int) -> Certificate:
     """One change, or a few, of a certificate; the claim is often raised a little beside it."""
     if certificate.pulls is not None and rng.random() < 0.7:
@@ -116,6 +125,11 @@ def mutate(certificate: Certificate, rng: np.random.Generator, nodes: int) -> Ce
     if certificate.parting is not None and rng.random() < 0.9:
         changed = _mutate_parting(certificate.parting, rng, nodes)
         certificate = replace(certificate, parting=changed)
+    if certificate.lemmas and rng.random() < 0.5:
+        lemmas = list(certificate.lemmas)
+        at = int(rng.integers(len(lemmas)))
+        lemmas[at] = _mutate_lemma(lemmas[at], rng, nodes)
+        certificate = replace(certificate, lemmas=tuple(lemmas))
     for _ in range(int(rng.integers(1, 3))):
         kind = rng.integers(7)
         if kind == 0:

@@ -14,10 +14,12 @@ import numpy as np
 
 import reknit
 from campaign.naive_partings import parting_s
-from reknit.base.types import FloatArray
+from reknit.base.types import FloatArray, IntArray
 
 _DIGITS = 10**60
 _FOREVER_S = 1e300
+
+_Links = frozenset[tuple[int, int]]
 
 
 _MOST_SUBSETS_OF = 14
@@ -219,17 +221,29 @@ class Judge:
         ):
             raise NoProof
         self.trial_s = Fraction(float(certificate.trial_s))
-        self.rows = [(int(i), int(j)) for i, j in certificate.cases]
         self.clashes = certificate.clashes
+        self.lemmas: list[tuple[_Links, _Links, Fraction]] = []
+        for lemma in certificate.lemmas:
+            used, unused = self._links(lemma.used), self._links(lemma.unused)
+            self.lemmas.append((used, unused, self._tree_s(lemma.cases, used, unused)))
+        return self._tree_s(certificate.cases, frozenset(), frozenset())
+
+    def _links(self, rows: IntArray) -> _Links:
+        links = [(int(i), int(j)) for i, j in rows]
+        for i, j in links:
+            self._pair(i, j)
+        return frozenset(links)
+
+    def _tree_s(self, rows: IntArray, used: _Links, unused: _Links) -> Fraction:
+        """What one tree of cases proves of plans that use some links and others not."""
+        self.rows = [(int(i), int(j)) for i, j in rows]
         self.at = 0
-        proved = self._case(frozenset(), frozenset())
+        proved = self._case(used, unused)
         if self.at != len(self.rows):
             raise NoProof
         return proved
 
-    def _case(
-        self, used: frozenset[tuple[int, int]], unused: frozenset[tuple[int, int]]
-    ) -> Fraction:
+    def _case(self, used: _Links, unused: _Links) -> Fraction:
         if self.at >= len(self.rows):
             raise NoProof
         i, j = self.rows[self.at]
@@ -238,6 +252,13 @@ class Judge:
             self._pair(i, j)
             first = self._case(used | {(i, j)}, unused)
             return min(first, self._case(used, unused | {(i, j)}))
+        if i == -2:
+            if not 0 <= j < len(self.lemmas):
+                raise NoProof
+            needs, lacks, proved_s = self.lemmas[j]
+            if not (needs <= used and lacks <= unused):
+                raise NoProof
+            return proved_s
         if j == -1:
             if self._connects(unused, self.lost):
                 raise NoProof
@@ -261,7 +282,7 @@ class Judge:
         if not 0 <= i < j < len(self.start) or self.lost in (i, j):
             raise NoProof
 
-    def _connects(self, unused: frozenset[tuple[int, int]], lost: int | None) -> bool:
+    def _connects(self, unused: _Links, lost: int | None) -> bool:
         nodes = [i for i in range(len(self.start)) if i != lost]
         reached, frontier = {nodes[0]}, [nodes[0]]
         while frontier:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reknit.knowledge.operation import Operation
     from reknit.knowledge.repeated import recover_repeatedly
     from reknit.knowledge.simulator import operate
-    from reknit.plans.certificate import Bundle, Certificate, Clash, Parting
+    from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
     from reknit.plans.verification import Verification
@@ -60,6 +60,7 @@ _HOME = {
     "Context": "reknit.base.context",
     "Controller": "reknit.flight.controller",
     "Flight": "reknit.flight.flight",
+    "Lemma": "reknit.plans.certificate",
     "Metrics": "reknit.flight.metrics",
     "Mission": "reknit.knowledge.mission",
     "Operation": "reknit.knowledge.operation",
@@ -102,6 +103,7 @@ __all__ = [
     "Context",
     "Controller",
     "Flight",
+    "Lemma",
     "Metrics",
     "Mission",
     "Operation",

@@ -243,7 +243,8 @@ def test_the_account_of_a_verification() -> None:
     plan = reknit.plan(scenario, "certified")
     account = plan.verify(scenario)
     assert isinstance(account, reknit.Verification)
-    assert account.cases == len(plan.certificate.cases) > 1
+    rows = sum(len(lemma.cases) for lemma in plan.certificate.lemmas)
+    assert account.cases == len(plan.certificate.cases) + rows > 1
     assert account.vectors >= account.clashes > 3
     assert account.unmet == ()
     assert "every demand is met" in " ".join(account.lines())
@@ -256,8 +257,10 @@ def _campaign(mutations: int, seed: int) -> tuple[int, int]:
     """Mutate honest plans; returns how many were accepted and how many of those were false."""
     rng = np.random.default_rng(seed)
     honest = []
-    for number in range(12):
-        scenario = reknit.generate(uavs=60, destroyed=48, seed=seed + number, split=True)
+    swarms = [reknit.generate(60, 48, seed=seed + number, split=True) for number in range(12)]
+    # Harder ones, whose proofs have lemmas.
+    swarms += [reknit.generate(260, 244, seed=number, split=True) for number in (300, 304)]
+    for scenario in swarms:
         plan = reknit.plan(scenario, "certified")
         honest.append((scenario, plan, plan_json(plan), Judge(scenario)))
     accepted = false = 0

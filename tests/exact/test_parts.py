@@ -15,12 +15,23 @@ from reknit.exact.demands.redundant_links import (
 from reknit.exact.model.cone import Cones, solve
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.bounds import emst_bound
-from reknit.exact.search.bits import bits, labels, lowest, members, tree_sides, walk
+from reknit.exact.search.bits import (
+    as_rows,
+    bits,
+    grow,
+    labels,
+    lowest,
+    members,
+    parts,
+    tree_cuts,
+    tree_sides,
+)
 from reknit.exact.search.case_search import CaseSearch
 from reknit.exact.search.conflicts import clashing_pairs
+from reknit.exact.search.lessons import Lessons
 from reknit.exact.search.proof_tree import Faster, Proof, Region, Work
 from reknit.network.emst import longest_edge_m
-from reknit.network.links import lengths
+from reknit.network.links import components, lengths
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -51,12 +62,70 @@ def test_bit_sets() -> None:
     """Sets as integers give back what went in."""
     assert members(bits(np.array([5, 0, 70]))) == [0, 5, 70]
     assert lowest(0b1100) == 2
-    order, parent = walk([0b010, 0b101, 0b010, 0])
-    assert order == [0, 1, 2]
-    assert parent == [-1, 0, 1, -1]
+    assert as_rows([0b101, 0b010], 3).tolist() == [[True, False, True], [False, True, False]]
     assert labels([[0, 1], [2, 3]], [0, 1], 5).tolist() == [0, 0, 1, 1, 2]
     sides = tree_sides(np.array([[0, 1], [1, 2]]), 3)
     assert sides.sum(axis=1).tolist() == [1, 1, 2, 1]
+
+
+def test_cuts_by_exclusive_or_are_those_found_by_going_through_the_links() -> None:
+    """What grows along links, what falls apart and what crosses a cut agree with scipy and with
+    a look at every link.
+    """
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        size = int(rng.integers(2, 9))
+        pairs = rng.integers(size, size=(int(rng.integers(1, 14)), 2))
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        ends, at = pairs.tolist(), [0] * size
+        for link, (a, b) in enumerate(ends):
+            at[a] |= 1 << link
+            at[b] |= 1 << link
+        some = int(rng.integers(1 << len(ends)))
+        label = components(pairs[members(some)], size)
+        order, parent, across = grow(at, ends, some)
+        assert sorted(order) == np.flatnonzero(label == label[0]).tolist()
+        assert all(
+            {node, parent[node]} in [set(ends[k]) for k in members(some)] for node in order[1:]
+        )
+        inside = set(order)
+        assert members(across) == [
+            k for k, (a, b) in enumerate(ends) if (a in inside) != (b in inside)
+        ]
+        found = parts(at, ends, some)
+        assert sorted(map(sorted, found)) == sorted(
+            np.flatnonzero(label == k).tolist() for k in range(int(label.max()) + 1)
+        )
+        cuts = tree_cuts(ends, at, label.tolist(), list(range(len(ends))))
+        kept = [k for k in range(len(ends)) if label[pairs[k, 0]] != label[pairs[k, 1]]]
+        sides = tree_sides(label[pairs[kept]].reshape(-1, 2), int(label.max()) + 1)
+        expected = {
+            sum(1 << k for k in kept if side[label[pairs[k, 0]]] != side[label[pairs[k, 1]]])
+            for side in sides
+        }
+        assert set(cuts) == expected - {0}
+
+
+def test_lessons_are_found_where_one_decision_is_missing() -> None:
+    """The table of lessons answers as a look at every lesson does, for many links as for few."""
+    rng = np.random.default_rng(4)
+    for links in (5, 64, 200):
+        lessons = Lessons(links)
+        for _ in range(150):
+            needs, lacks = (
+                bits(rng.choice(links, int(rng.integers(0, 4)), replace=False)) for _ in range(2)
+            )
+            lessons.add(Proof(0, -1, None, needs, lacks & ~needs))
+        for _ in range(20):
+            used = bits(np.flatnonzero(rng.random(links) < 0.4))
+            barred = bits(np.flatnonzero(rng.random(links) < 0.4)) & ~used
+            expected = [
+                proof
+                for proof in lessons.proofs
+                if (proof.needs & ~used).bit_count() + (proof.lacks & ~barred).bit_count() <= 1
+            ]
+            assert lessons.near(used, barred) == expected
+        assert (lessons.activity >= 0.0).all()
 
 
 def test_a_search_ends_in_one_of_three_ways() -> None:

@@ -16,7 +16,7 @@ from reknit.base.types import IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.improving import Improver
-from reknit.exact.search.narrowing import narrow
+from reknit.exact.search.narrowing import is_near, narrow
 from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import solve_tree
@@ -33,12 +33,18 @@ _FIRST_SHARE = 100.0
 """Work on better trees in the first round, and then on a better bound; each round doubles it."""
 
 
-_LAST_SHARES = 4.0
+_LEAST = 20.0
+"""Less work than this is not worth another round."""
+
+_FAR = 0.5
+"""Of a share, for the bound while it is far from the best time."""
+
+_LAST_SHARES = 8.0
 """When fewer shares than this are left, they all go into one last round: half a proof is worth
 nothing, so the bound is given one long try rather than several short ones."""
 
 _FOR_TREES = 0.4
-"""Of the last round, for better trees, but at least a share; the rest is for the bound."""
+"""Of the last round, for better trees; the rest is for the bound."""
 
 
 def solve(
@@ -83,14 +89,17 @@ def solve(
     improver = Improver(state, context.rng)
     if context.warm_start is not None and effort > 0.0:
         state = improver.start_from(state, emst(context.warm_start), work)
-    state = _narrow(state, work, QUICK_EFFORT)
+    if state.case is None or is_near(state):
+        state = _narrow(state, work, QUICK_EFFORT)
     share = _FIRST_SHARE
-    while not (work.is_done or state.is_proved or state.is_impossible):
+    while not (work.limit - work.done < _LEAST or state.is_proved or state.is_impossible):
+        if work.is_done:
+            break
         context.progress(_part_done(work, context), _closing_in(state))
         left = work.limit - work.done
-        for_trees, for_bound = share, share
+        for_trees, for_bound = share, share if is_near(state) else _FAR * share
         if left < _LAST_SHARES * share:
-            for_trees, for_bound = max(share, _FOR_TREES * left), left
+            for_trees, for_bound = _FOR_TREES * left, left
         if state.has_tree:
             part = work.part(for_trees)
             state = improver.improve(state, part)

@@ -11,6 +11,9 @@ from reknit.base.types import FloatArray, IntArray
 CUT = -1
 """Marks an end of a certificate's cases where the links that are left do not connect."""
 
+BY_LEMMA = -2
+"""Begins a row that ends a case by a lemma."""
+
 CANDIDATE_HAIR = 1e-12
 """Candidates at a time T are the pairs with ``|p_i - p_j| <= (d + (v_i + v_j) T) (1 + this)``, in
 float64 and in this order of operations. The hair covers the rounding of the distance, of targets
@@ -34,6 +37,23 @@ class Clash:
 
     links: IntArray
     forces: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Lemma:
+    """A part of a proof by cases that is used in several places (see `Certificate.cases`).
+
+    Parameters
+    ----------
+    used, unused
+        (k, 2) links that it supposes used and not used, each ``i < j``.
+    cases
+        (c, 2) the cases of all plans of this kind.
+    """
+
+    used: IntArray
+    unused: IntArray
+    cases: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +118,8 @@ class Certificate:
         it is not. A row (-1, k) ends a case: by clash k, all of whose links are used in it, or
         with ``k = CUT`` because the candidates not ruled out in it fail to connect the survivors,
         or with ``k = CUT - 1 - i`` because they fail to connect the others when survivor i is
-        lost (for a scenario that demands a 2-connected result).
+        lost (for a scenario that demands a 2-connected result). A row (-2, k) ends a case by
+        lemma k, whose suppositions are all met in it.
         No rows: nothing is proved beyond 0.
     clashes
         What the ends refer to.
@@ -125,6 +146,8 @@ class Certificate:
     parting
         For a scenario that demands a separation: cases of directions, none of which leaves the
         survivors in it enough room before the bound. None otherwise.
+    lemmas
+        What rows (-2, k) refer to; the cases of a lemma may end by lemmas before it.
 
     The bound is the largest that one of these proves.
     """
@@ -140,6 +163,7 @@ class Certificate:
     crowd: IntArray | None = None
     bundles: tuple[Bundle, ...] = ()
     parting: Parting | None = None
+    lemmas: tuple[Lemma, ...] = ()
 
     @staticmethod
     def trivial() -> Certificate:

@@ -12,12 +12,15 @@ from reknit.base.errors import InvalidPlan, UnreadableFile
 from reknit.base.faults import plain_error
 from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.base.types import IntArray
-from reknit.plans.certificate import Bundle, Certificate, Clash, Parting
+from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
 
 _Row = Annotated[int, Field(ge=-1, lt=2**62)]
 """A row of the survivors, the number of a clash, or -1."""
+
+_First = Annotated[int, Field(ge=-2, lt=2**62)]
+"""The first end of a link; -1 and -2 begin the rows that end a case."""
 
 
 _End = Annotated[int, Field(gt=-(2**62), lt=2**62)]
@@ -47,6 +50,14 @@ class _PartingFile(BaseModel):
     clashes: list[_ClashFile]
 
 
+class _LemmaFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    used: list[tuple[_Row, _Row]] = []
+    unused: list[tuple[_Row, _Row]] = []
+    cases: list[tuple[_First, _End]]
+
+
 class CertificateFile(BaseModel):
     """The JSON form of a certificate."""
 
@@ -54,7 +65,7 @@ class CertificateFile(BaseModel):
 
     bound_s: float
     trial_s: float
-    cases: list[tuple[_Row, _End]]
+    cases: list[tuple[_First, _End]]
     clashes: list[_ClashFile]
     lost: _Row | None
     apart: tuple[_Row, _Row] | None
@@ -63,6 +74,7 @@ class CertificateFile(BaseModel):
     crowd: list[_Row] | None = None
     bundles: list[_BundleFile] = []
     parting: _PartingFile | None = None
+    lemmas: list[_LemmaFile] = []
 
 
 class PlanFile(BaseModel):
@@ -200,6 +212,12 @@ def certificate_file(certificate: Certificate) -> CertificateFile:
             cuts=_pairs(parting.cuts),
             clashes=_clash_files(parting.clashes),
         ),
+        lemmas=[
+            _LemmaFile(
+                used=_pairs(lemma.used), unused=_pairs(lemma.unused), cases=_pairs(lemma.cases)
+            )
+            for lemma in certificate.lemmas
+        ],
     )
 
 
@@ -215,12 +233,12 @@ def _clashes(files: list[_ClashFile]) -> tuple[Clash, ...]:
     )
 
 
-def _rows(pairs: list[tuple[int, int]]) -> IntArray:
-    return np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-
-
 def _pairs(rows: IntArray) -> list[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in rows]
+
+
+def _rows(pairs: list[tuple[int, int]]) -> IntArray:
+    return np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def certificate_of(model: CertificateFile) -> Certificate:
@@ -243,4 +261,8 @@ def certificate_of(model: CertificateFile) -> Certificate:
         parting=None
         if parting is None
         else Parting(_rows(parting.cases), _rows(parting.cuts), _clashes(parting.clashes)),
+        lemmas=tuple(
+            Lemma(_rows(lemma.used), _rows(lemma.unused), _rows(lemma.cases))
+            for lemma in model.lemmas
+        ),
     )

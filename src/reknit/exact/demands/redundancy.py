@@ -12,7 +12,7 @@ from reknit.exact.demands.redundant_search import RedundantSearch
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.certificates import case_certificate
-from reknit.exact.search.proof_tree import Faster, Proof, Region, Work
+from reknit.exact.search.proof_tree import Faster, Proof, Region, Work, in_order
 from reknit.exact.search.state import BETTER
 from reknit.plans.certificate import Certificate
 
@@ -139,7 +139,7 @@ class Redundancy:
             if shaped is None or shaped[0] >= state.time_s * (1.0 - 0.5 * BETTER):
                 return state
             return RedundantState(*shaped, state.bound_s, state.certificate)
-        if outcome.rows > _MOST_ROWS:
+        if len(in_order(outcome)) > _MOST_ROWS:
             return state
         certificate = case_certificate(search, outcome)
         if certificate.bound_s <= state.bound_s:

@@ -11,10 +11,11 @@ import numpy as np
 from reknit.base.types import IntArray
 from reknit.exact.demands.redundant_search import LOSS_CUT
 from reknit.exact.model.problem import Problem
+from reknit.exact.search.bits import members
 from reknit.exact.search.case_search import CaseSearch
-from reknit.exact.search.proof_tree import Proof
+from reknit.exact.search.proof_tree import Proof, in_order
 from reknit.network.links import lengths
-from reknit.plans.certificate import CANDIDATE_HAIR, CUT, Certificate, Clash
+from reknit.plans.certificate import BY_LEMMA, CANDIDATE_HAIR, CUT, Certificate, Clash, Lemma
 
 _BELOW = 4.0 * CANDIDATE_HAIR
 """A trial time has to lie this much (relative) below the time at which a link becomes a candidate
@@ -70,33 +71,100 @@ def case_certificate(search: CaseSearch, proof: Proof, lost: int | None = None) 
     Certificate
         Its rows are those of all survivors.
     """
-    rows: list[tuple[int, int]] = []
-    clashes: list[Clash] = []
-    number: dict[int, int] = {}
-    bound_s = search.time_s
     pairs = search.pairs if lost is None else search.pairs + (search.pairs >= lost)
-    stack: list[Proof] = [proof]
-    while stack:
-        part = stack.pop()
-        if isinstance(part.used, Proof) and part.unused is not None:
-            rows.append((int(pairs[part.link, 0]), int(pairs[part.link, 1])))
-            stack += [part.unused, part.used]
-            continue
+    order = in_order(proof)
+    lemmas = [part for part in _worth_a_lemma(order) if part is not proof]
+    writer = _Writer(pairs, {id(part): number for number, part in enumerate(lemmas)})
+    written = tuple(
+        Lemma(
+            pairs[members(part.needs)],
+            pairs[members(part.lacks)],
+            writer.rows(part),
+        )
+        for part in lemmas
+    )
+    cases = writer.rows(proof)
+    clashes = [search.clash(name) for name in writer.clashes]
+    times_s = [provable_time_s(search.problem, clash) for clash in clashes]
+    return Certificate(
+        min([search.time_s, *times_s]),
+        search.time_s,
+        cases,
+        tuple(_renumbered(clash, lost) for clash in clashes),
+        lost,
+        lemmas=written,
+    )
+
+
+def _worth_a_lemma(order: list[Proof]) -> list[Proof]:
+    """The parts that are used more than once and are longer than what they suppose; in order."""
+    uses: dict[int, int] = {}
+    for part in order:
+        for other in part.parts:
+            uses[id(other)] = uses.get(id(other), 0) + 1
+    rows: dict[int, int] = {}  # written where the part is used
+    lemmas = []
+    for part in order:
+        length = 1 + sum(rows[id(other)] for other in part.parts)
+        supposed = part.needs.bit_count() + part.lacks.bit_count()
+        if uses.get(id(part), 0) > 1 and length > 1 + supposed:
+            lemmas.append(part)
+            length = 1
+        rows[id(part)] = length
+    return lemmas
+
+
+class _Writer:
+    """Writes proofs as rows, with clashes numbered as they come.
+
+    Parameters
+    ----------
+    pairs
+        (m, 2) the links.
+    lemmas
+        The number of each part (by identity) that is written as a lemma.
+    """
+
+    def __init__(self, pairs: IntArray, lemmas: dict[int, int]) -> None:
+        self.clashes: dict[int, int] = {}
+        self._pairs: list[tuple[int, int]] = [(int(i), int(j)) for i, j in pairs]
+        self._lemmas = lemmas
+
+    def rows(self, proof: Proof) -> IntArray:
+        """(c, 2) the cases of a proof in preorder. A part that was proved under other decisions
+        may ask what is decided here; only the side that applies is then written.
+        """
+        rows: list[tuple[int, int]] = []
+        decided = dict.fromkeys(members(proof.needs), True)
+        decided.update(dict.fromkeys(members(proof.lacks), False))
+        stack: list[tuple[int, bool | None, Proof]] = [(-1, None, proof)]
+        while stack:
+            link, is_used, part = stack.pop()
+            if is_used is not None:
+                decided[link] = is_used
+            elif link >= 0:
+                del decided[link]
+                continue
+            while part.link in decided and (part is proof or id(part) not in self._lemmas):
+                part = part.parts[0 if decided[part.link] else 1]
+            if part is not proof and id(part) in self._lemmas:
+                rows.append((BY_LEMMA, self._lemmas[id(part)]))
+            elif part.parts:
+                rows.append(self._pairs[part.link])
+                used, unused = part.parts
+                after = (part.link, None, part)
+                stack += [after, (part.link, False, unused), (part.link, True, used)]
+            else:
+                rows.append((-1, self._end(part)))
+        return np.asarray(rows, dtype=np.int64)
+
+    def _end(self, part: Proof) -> int:
         name = part.used
         if isinstance(name, Proof) or name == CUT:
-            rows.append((-1, CUT))
-            continue
+            return CUT
         if name <= LOSS_CUT:
-            rows.append((-1, CUT - 1 - (LOSS_CUT - name)))
-            continue
-        if name not in number:
-            number[name] = len(clashes)
-            clash = search.clash(name)
-            bound_s = min(bound_s, provable_time_s(search.problem, clash))
-            clashes.append(_renumbered(clash, lost))
-        rows.append((-1, number[name]))
-    cases = np.asarray(rows, dtype=np.int64)
-    return Certificate(bound_s, search.time_s, cases, tuple(clashes), lost)
+            return CUT - 1 - (LOSS_CUT - name)
+        return self.clashes.setdefault(name, len(self.clashes))
 
 
 def parting_certificate(problem: Problem, pair: tuple[int, int], gap_m: float) -> Certificate:

@@ -7,18 +7,78 @@ import numpy as np
 from reknit.base.types import BoolArray, IntArray
 
 
-def walk(adjacent: list[int]) -> tuple[list[int], list[int]]:
-    """Nodes reached from node 0, breadth first, and the parent of each."""
-    parent = [-1] * len(adjacent)
-    order = [0]
-    seen = 1
-    for node in order:
-        new = adjacent[node] & ~seen
-        seen |= new
-        for other in members(new):
-            parent[other] = node
-            order.append(other)
-    return order, parent
+def grow(
+    at: list[int], ends: list[list[int]], links: int, start: int = 0
+) -> tuple[list[int], list[int], int]:
+    """Nodes that links reach from one of them, the parent of each, and the links of the whole
+    graph that leave them.
+
+    `at` has the links at every node. Those with exactly one end among some nodes are the exclusive
+    or of theirs, so that one more node takes one operation.
+    """
+    parent = [-1] * len(at)
+    order, inside, across = [start], 1 << start, at[start]
+    while across & links:
+        first, second = ends[lowest(across & links)]
+        if inside >> first & 1:
+            first, second = second, first
+        parent[first] = second
+        order.append(first)
+        inside |= 1 << first
+        across ^= at[first]
+    return order, parent, across
+
+
+def parts(at: list[int], ends: list[list[int]], links: int) -> list[list[int]]:
+    """The nodes of every component."""
+    found: list[list[int]] = []
+    left = set(range(len(at)))
+    while left:
+        nodes = grow(at, ends, links, min(left))[0]
+        left.difference_update(nodes)
+        found.append(nodes)
+    return found
+
+
+def tree_cuts(
+    ends: list[list[int]], at: list[int], label: list[int], links: list[int]
+) -> list[int]:
+    """The cuts (links across) of a Kruskal tree of sorted links, and of every single component,
+    given the component of every node.
+    """
+    count = max(label) + 1
+    root = list(range(count))
+    across = [0] * count
+    for node, component in enumerate(label):
+        across[component] ^= at[node]
+    cuts = dict.fromkeys(across)
+
+    def find(node: int) -> int:
+        while root[node] != node:
+            root[node] = root[root[node]]
+            node = root[node]
+        return node
+
+    for link in links:
+        one, two = ends[link]
+        a, b = find(label[one]), find(label[two])
+        if a != b:
+            root[b] = a
+            across[a] ^= across[b]
+            cuts[across[a]] = None
+            count -= 1
+            if count == 1:
+                break
+    cuts.pop(0, None)
+    return list(cuts)
+
+
+def as_rows(sets: list[int], width: int) -> BoolArray:
+    """(sets, width) which numbers are in each set."""
+    size = width // 8 + 1
+    packed = np.frombuffer(b"".join(one.to_bytes(size, "little") for one in sets), dtype=np.uint8)
+    rows = np.unpackbits(packed.reshape(-1, size), axis=1, count=width, bitorder="little")
+    return rows.astype(bool)
 
 
 def labels(ends: list[list[int]], links: list[int], size: int) -> IntArray:

@@ -10,7 +10,8 @@ The search decides links one at a time, takes up what follows at once (the last 
 cut must be used; the last link of a known clash cannot), relaxes the rest to the cone program on
 the links known to be used, and branches across the smallest cut that its solution leaves open.
 A solution that leaves none open is a faster plan. Proofs are put together from their ends by
-resolution, so that a decision that the proof does not need leaves no trace in it.
+resolution, so that a decision that the proof does not need leaves no trace in it. What every closed
+case relied on is kept (`lessons`) and used wherever the same decisions come together again.
 
 Sets of nodes and of links are Python integers used as bit sets: regions have some tens of nodes.
 """
@@ -22,8 +23,9 @@ import numpy as np
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.cone import Cones, Solution
 from reknit.exact.model.learned import link_set
-from reknit.exact.search.bits import bits, labels, lowest, members, tree_sides, walk
+from reknit.exact.search.bits import as_rows, bits, grow, lowest, members, parts, tree_cuts
 from reknit.exact.search.conflicts import clashing_pairs
+from reknit.exact.search.lessons import Lessons
 from reknit.exact.search.minimal_clash import minimal_clash
 from reknit.exact.search.proof_tree import Faster, Outcome, Proof, Region, Work, join
 from reknit.network.links import components, lengths
@@ -33,12 +35,18 @@ _LINKED = 1.0 + 1e-9
 """Rounding of the cone solver; what it finds is made exact before anybody believes it."""
 
 
-_LINKS_A_CASE = 150
-"""With more candidates than this a case is more work than one cone program."""
+_CASE, _CASE_LINK = 0.6, 0.0025
+"""Work of one case, and more for every candidate."""
 
 _DOUBT = 1e-4
 """How far a dual may stay behind its cone program's value and still end a case."""
 
+
+_FIRST_RUN, _LONGER = 100, 1.5
+"""Cases until the search begins anew with what it has learned, and how these grow."""
+
+_FAVOUR = 4.0
+"""How much smaller a cut counts whose links take part in all that was learned lately."""
 
 _NO_LINKS = np.empty((0, 2), dtype=np.int64)
 
@@ -100,6 +108,12 @@ class CaseSearch:
         for e, f in zip(contested[first].tolist(), contested[second].tolist(), strict=True):
             self._clash_with[e] |= 1 << f
             self._clash_with[f] |= 1 << e
+        self._at = [0] * self.size
+        for link, (a, b) in enumerate(self._ends):
+            self._at[a] |= 1 << link
+            self._at[b] |= 1 << link
+        self._run = float(_FIRST_RUN)
+        self._lessons = Lessons(len(self.pairs))
         self._recall()
 
     def _recall(self) -> None:
@@ -121,24 +135,35 @@ class CaseSearch:
         """The proof that no plan takes less than the trial time, a plan that does, or None when
         the work ran out first.
         """
-        return self._case(0, 0)
+        self._cases_left = _FIRST_RUN
+        while True:
+            outcome = self._case(0, 0, 0)
+            if outcome is not None or self.work.is_done or self._cases_left > 0:
+                return outcome
+            self._run *= _LONGER
+            self._cases_left = int(self._run)
 
     # One case: `used` and `barred` are bit sets of links.
 
-    def _case(self, used: int, barred: int) -> Outcome:
-        self.work.add(1 + len(self.pairs) // _LINKS_A_CASE)
-        if self.work.is_done:
+    def _case(self, used: int, barred: int, fresh: int) -> Outcome:
+        self.work.add(_CASE + _CASE_LINK * len(self.pairs))
+        self._cases_left -= 1
+        if self.work.is_done or self._cases_left <= 0:
             return None
         steps: list[tuple[int, Proof, bool]] = []  # link, the proof of its other side, is used
-        fresh = used
         while True:
             barred, end = self._bar(used, barred, fresh, steps)
             if end is not None:
                 break
+            fresh, barred, end = self._follow_lessons(used, barred, steps)
+            if end is not None:
+                break
+            used |= fresh
+            if fresh:
+                continue
             bridges, end = self._bridges(barred, used)
             if end is not None:
                 break
-            fresh = 0
             for link, cut in bridges:
                 steps.append((link, cut, True))
                 used |= 1 << link
@@ -151,7 +176,7 @@ class CaseSearch:
                 break
             if not isinstance(relaxed, int):
                 return relaxed
-            other = self._case(used | 1 << relaxed, barred)
+            other = self._case(used | 1 << relaxed, barred, 1 << relaxed)
             if not isinstance(other, Proof):
                 return other
             if not other.needs >> relaxed & 1:
@@ -161,6 +186,8 @@ class CaseSearch:
             barred |= 1 << relaxed
         for link, other_side, is_used in reversed(steps):
             end = join(link, end, other_side) if is_used else join(link, other_side, end)
+        if end.link >= 0:
+            self._lessons.add(end)
         return end
 
     def _bar(
@@ -183,39 +210,42 @@ class CaseSearch:
                 barred |= left
         return barred, None
 
+    def _follow_lessons(
+        self, used: int, barred: int, steps: list[tuple[int, Proof, bool]]
+    ) -> tuple[int, int, Proof | None]:
+        """Links to use by what was learned, links barred with it, and the lesson that ends the
+        case, if one does.
+        """
+        fresh = 0
+        for lesson in self._lessons.near(used, barred):
+            needed, lacking = lesson.needs & ~(used | fresh), lesson.lacks & ~barred
+            if not needed and not lacking:
+                return fresh, barred, lesson
+            if not lacking and not needed & (needed - 1) and not needed & barred:
+                steps.append((needed.bit_length() - 1, lesson, False))
+                barred |= needed
+            elif not needed and not lacking & (lacking - 1) and not lacking & (used | fresh):
+                steps.append((lacking.bit_length() - 1, lesson, True))
+                fresh |= lacking
+        return fresh, barred, None
+
     def _bridges(self, barred: int, used: int) -> tuple[list[tuple[int, Proof]], Proof | None]:
         """Links that are alone across a cut of what is left; or the proof that it is cut."""
-        adjacent = [0] * self.size
-        between: dict[int, int] = {}
-        for link in members(self._all & ~barred):
-            a, b = self._ends[link]
-            adjacent[a] |= self._two[link]
-            adjacent[b] |= self._one[link]
-            key = self._one[link] | self._two[link]
-            between[key] = -1 if key in between else link
-        order, parent = walk(adjacent)
+        left = self._all & ~barred
+        order, parent, side = grow(self._at, self._ends, left)
         if len(order) < self.size:
-            side = 0
-            for node in order:
-                side |= 1 << node
-            return [], self._cut_end(side, barred)
-        below = [1 << node for node in range(self.size)]
-        reach = list(adjacent)
-        for node in reversed(order[1:]):
-            below[parent[node]] |= below[node]
-            reach[parent[node]] |= reach[node]
+            return [], Proof(-1, -1, None, 0, side & barred)
+        across = list(self._at)  # links with one end in the subtree below a node
+        decided = used | self._free
         bridges = []
-        for node in order[1:]:
-            above = 1 << parent[node]
-            if reach[node] & ~below[node] != above:
-                continue
-            inner = adjacent[parent[node]] & below[node]
-            if inner & (inner - 1):
-                continue
-            link = between[above | inner]
-            if link >= 0 and not (used | self._free) >> link & 1:
-                cut = self._cut_end(below[node], barred | 1 << link)
-                bridges.append((link, cut))
+        for node in reversed(order[1:]):
+            cut = across[node]
+            across[parent[node]] ^= cut
+            alone = cut & left
+            if alone & (alone - 1) == 0 and not alone & decided:
+                bridges.append(
+                    (alone.bit_length() - 1, Proof(-1, -1, None, 0, cut & (barred | alone)))
+                )
         return bridges, None
 
     def _relax(self, used: int, barred: int) -> int | Outcome:
@@ -243,22 +273,26 @@ class CaseSearch:
         return Faster(moved) if link < 0 else link
 
     def _choose(self, length: FloatArray, holds: int, barred: int) -> int:
-        """The shortest link across the open cut with the fewest links; -1 if no cut is open."""
-        label = labels(self._ends, members(holds & ~barred), self.size)
-        ends = label[self.ends]
-        open_links = np.ones(len(self.pairs), dtype=bool)
-        open_links[members(barred)] = False
-        open_links &= ends[:, 0] != ends[:, 1]
-        index = np.flatnonzero(open_links)
-        if len(index) == 0:
+        """The shortest link across the open cut with the fewest links, fewer where they are part
+        of what was learned; -1 if no cut is open.
+        """
+        pieces = parts(self._at, self._ends, holds & ~barred)
+        if len(pieces) == 1:
             return -1
-        index = index[np.argsort(length[index], kind="stable")]
-        sides = tree_sides(ends[index], int(label.max()) + 1)
-        crosses = sides[:, ends[index, 0]] != sides[:, ends[index, 1]]
+        label = [0] * self.size
+        for number, nodes in enumerate(pieces):
+            for node in nodes:
+                label[node] = number
+        left = self._all & ~barred
+        links = [k for k in np.argsort(length, kind="stable").tolist() if left >> k & 1]
+        cuts = tree_cuts(self._ends, self._at, label, links)
+        crosses = as_rows([cut & left for cut in cuts], len(self.pairs))
         number = crosses.sum(axis=1)
-        shortest = crosses.argmax(axis=1)
-        best = np.lexsort((-length[index[shortest]], number))[0]
-        return int(index[shortest[best]])
+        shortest = np.where(crosses, length, np.inf).argmin(axis=1)
+        activity = self._lessons.activity / max(self._lessons.activity.max(), 1e-300)
+        favour = 1.0 + _FAVOUR * (crosses @ activity) / number
+        best = np.lexsort((-length[shortest], number / favour))[0]
+        return int(shortest[best])
 
     def _pieces(self, used: int) -> list[tuple[list[int], IntArray]]:
         """The links in use by connected piece of survivors: their numbers, and as pairs together
@@ -294,13 +328,6 @@ class CaseSearch:
         return together
 
     # Ends of proofs.
-
-    def _cut_end(self, side: int, barred: int) -> Proof:
-        lacks = 0
-        for link in members(barred):
-            if bool(self._one[link] & side) != bool(self._two[link] & side):
-                lacks |= 1 << link
-        return Proof(-1, -1, None, 0, lacks)
 
     def _clash_end(self, number: int) -> Proof:
         return Proof(-1, number, None, self._masks[number], 0)

@@ -108,18 +108,18 @@ class Exchange:
         across = pairs[label[pairs[:, 0]] != label[pairs[:, 1]]]
         across = across[(across != link).any(axis=1)]
         order = np.argsort(lengths(moved, across), kind="stable")[:_TRIED_ACROSS]
-        names = set(link_set(rest))
         for i, j in across[order].tolist():
             if self.work.is_done:
                 break
-            if self.cones.clashes.refute(names | {(i, j)}, (i, j), limit_s):
-                continue
-            better = self._with(rest, (i, j), limit_s)
+            better = self.solve_with(rest, (i, j), limit_s)
             if better is not None:
                 return better
         return None
 
-    def _with(self, rest: IntArray, link: Link, limit_s: float) -> TreeSolution | None:
+    def solve_with(self, rest: IntArray, link: Link, limit_s: float) -> TreeSolution | None:
+        """The tree of some links and one more, if it takes less than a time."""
+        if self.cones.clashes.refute({*link_set(rest), link}, link, limit_s):
+            return None
         links = np.concatenate([rest, [link]])
         links = links[np.lexsort((links[:, 1], links[:, 0]))]
         near = _links_near(links, link, _HOPS)

@@ -1,4 +1,6 @@
-"""The search for better trees: exchanges first, then neighbourhoods of the links that decide."""
+"""The search for better trees: random exchanges, then all single ones, then neighbourhoods of the
+links that decide.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ from reknit.base.types import IntArray
 from reknit.exact.search.exchange import Exchange
 from reknit.exact.search.neighbourhood import Neighbourhoods
 from reknit.exact.search.proof_tree import Work
+from reknit.exact.search.shaking import Shaking
 from reknit.exact.search.state import State
+from reknit.exact.search.tree_program import TreeSolution
+
+_SHAKEN = 0.5
+"""The part of the work that goes into random exchanges."""
 
 
 class Improver:
@@ -27,6 +34,7 @@ class Improver:
     def __init__(self, state: State, rng: np.random.Generator) -> None:
         self._exchange = Exchange(state.cones, state.bound_s, Work(0.0))
         self._neighbourhoods = Neighbourhoods(state.cones, self._exchange, Work(0.0), rng)
+        self._shaking = Shaking(state.cones, self._exchange, Work(0.0), rng)
         self._exhausted: IntArray | None = None
 
     def start_from(self, state: State, links: IntArray, work: Work) -> State:
@@ -37,12 +45,18 @@ class Improver:
 
     def improve(self, state: State, work: Work) -> State:
         """The state with the best tree found within some work."""
-        self._exchange.work = self._neighbourhoods.work = work
+        self._exchange.work = self._neighbourhoods.work = self._shaking.work = work
         self._exchange.floor_s = state.bound_s
         tree = state.tree
+        while work.done < _SHAKEN * work.limit and not self._is_best(state, tree, work):
+            tree = self._shaking.step(tree)
         if self._exhausted is not tree.links:
             tree = self._exchange.improve(tree)
-        while not (work.is_done or replace(state, tree=tree).is_proved):
+        while not self._is_best(state, tree, work):
             tree = self._neighbourhoods.step(tree)
         self._exhausted = tree.links
         return replace(state, tree=tree)
+
+    @staticmethod
+    def _is_best(state: State, tree: TreeSolution, work: Work) -> bool:
+        return work.is_done or replace(state, tree=tree).is_proved

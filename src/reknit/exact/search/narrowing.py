@@ -8,13 +8,14 @@ runs out first, smaller trial times are tried for a bound.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.search.case_search import CaseSearch
-from reknit.exact.search.proof_tree import Faster, Region, Work
+from reknit.exact.search.proof_tree import Faster, Region, Work, in_order
 from reknit.exact.search.state import BETTER, CaseProof, State
 from reknit.exact.search.tree_program import TreeSolution, solve_tree
 from reknit.network.emst import lightest_tree
@@ -24,28 +25,39 @@ MOST_ROWS = 40_000
 """A longer proof is worth less than the trouble of carrying and checking it."""
 
 _REGION = 48
-_BISECTIONS = 4
-_SHORT = 200
 _MOST_TWOS = 1_000_000
 """A region is halved while more links than this meet at its UAVs, counted by twos: to look at
 them all would take longer than a caller waits who cancels."""
 
-_CLOSE = 1.002
+_SHORT = 100.0
+"""Work up to which a bound that is far is tried to be settled at once nevertheless."""
 
-_NEAR = 1.15
+_FOURFOLD = 0.04
+_SHORTEST_STEP, _LONGEST_STEP = 0.003, 0.05
+_SPENT, _TRIED = 0.35, 0.6
+"""Of the work left, what the next proof is meant to cost and what it may cost."""
+
+_FAILED = 3.0
+"""A proof that was not found is taken to cost so many times what was spent on it."""
+
+_NEAR = 1.04
 """Where the best time is farther above the bound than this, it is not likely to be proved."""
 
 
 def narrow(state: State, work: Work) -> State:
     """Better trees and a better bound, within some work.
 
-    Most swarms are settled at once. Where part of the work does not do it, trial times halfway
-    between the bound and the best time bring larger steps from above and below.
+    Most swarms are settled at once. Where the bound is not near, or part of the work does not do
+    it, trial times climb from the bound.
     """
-    is_near = state.tree.time_s <= _NEAR * state.bound_s
-    first = 0.5 if is_near or work.limit <= _SHORT else 0.2
-    state = _descend(state, work.part(first * work.limit), work)
-    return _bisect(state, work)
+    if is_near(state) or (state.case is None and work.limit <= _SHORT):
+        state = _descend(state, work.part(0.5 * work.limit), work)
+    return _climb(state, work)
+
+
+def is_near(state: State) -> bool:
+    """Whether the best time is likely to be proved, or nearly."""
+    return state.tree.time_s <= _NEAR * state.bound_s
 
 
 def _descend(state: State, part: Work, work: Work) -> State:
@@ -67,7 +79,7 @@ def _descend(state: State, part: Work, work: Work) -> State:
                 break
             else:
                 size *= 2
-        elif outcome.rows > MOST_ROWS:
+        elif len(in_order(outcome)) > MOST_ROWS:
             break
         else:
             state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
@@ -75,29 +87,33 @@ def _descend(state: State, part: Work, work: Work) -> State:
     return state
 
 
-def _bisect(state: State, work: Work) -> State:
-    """Try times halfway between the bound and the best, each with a part of the work left."""
-    low_s, high_s = state.bound_s, state.tree.time_s
-    if not np.isfinite(high_s):
-        return state
-    limit = (work.limit - work.done) / _BISECTIONS
-    while not (high_s <= low_s * _CLOSE or state.is_proved or work.is_done):
-        trial_s = 0.5 * (low_s + high_s)
-        part = work.part(limit)
+def _climb(state: State, work: Work) -> State:
+    """Prove longer and longer times.
+
+    How far to step follows from what the last proof cost and what is left, as if a proof of a time
+    longer by `_FOURFOLD` cost four times as much.
+    """
+    cost = 1.0
+    while np.isfinite(state.tree.time_s) and not (state.is_proved or work.is_done):
+        left = work.limit - work.done
+        step = min(_FOURFOLD * math.log(max(_SPENT * left / cost, 1.0), 4.0), _LONGEST_STEP)
+        if step < _SHORTEST_STEP:
+            break
+        trial_s = min(state.bound_s * (1.0 + step), _trial_s(state))
+        step = trial_s / state.bound_s - 1.0
+        part = work.part(_TRIED * left)
         search = _search_near(state, trial_s, _REGION, part)
         outcome = search.run()
         work.add(part.done)
-        if outcome is None:
-            high_s = trial_s
-        elif isinstance(outcome, Faster):
+        if isinstance(outcome, Faster):
             better = _regraft(state, outcome.positions, trial_s, _REGION)
-            if better.time_s < state.tree.time_s:
-                state = replace(state, tree=better)
-            high_s = min(trial_s, better.time_s)
-        elif outcome.rows > MOST_ROWS:
-            break
+            if better.time_s >= state.tree.time_s * (1.0 - BETTER / 2.0):
+                break
+            state = replace(state, tree=better)
+        elif outcome is None or len(in_order(outcome)) > MOST_ROWS:
+            cost = max(cost, _FAILED * part.done / 4.0 ** (step / _FOURFOLD))
         else:
-            low_s = trial_s
+            cost = max(1.0, part.done)
             state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
     return state
 

@@ -24,8 +24,8 @@ class Proof(NamedTuple):
         The proof when it is not; None at an end.
     needs
         Links (bits) whose use the proof relies on; lacks: whose absence.
-    rows
-        How many cases there are in it.
+
+    Parts may be shared: what was proved once is used wherever its `needs` and `lacks` hold.
     """
 
     link: int
@@ -33,7 +33,11 @@ class Proof(NamedTuple):
     unused: Proof | None
     needs: int
     lacks: int
-    rows: int = 1
+
+    @property
+    def parts(self) -> tuple[Proof, ...]:
+        """The proofs of both sides; none at an end."""
+        return (self.used, self.unused) if isinstance(self.used, Proof) and self.unused else ()
 
 
 def join(link: int, used: Proof, unused: Proof) -> Proof:
@@ -45,7 +49,23 @@ def join(link: int, used: Proof, unused: Proof) -> Proof:
         return unused
     needs = used.needs & ~bit | unused.needs
     lacks = used.lacks | unused.lacks & ~bit
-    return Proof(link, used, unused, needs, lacks, 1 + used.rows + unused.rows)
+    return Proof(link, used, unused, needs, lacks)
+
+
+def in_order(proof: Proof) -> list[Proof]:
+    """All parts of a proof, each once, after those that it is made of."""
+    order: list[Proof] = []
+    seen: set[int] = set()
+    stack: list[tuple[Proof, bool]] = [(proof, False)]
+    while stack:
+        part, is_ready = stack.pop()
+        if is_ready:
+            order.append(part)
+        elif id(part) not in seen:
+            seen.add(id(part))
+            stack.append((part, True))
+            stack += [(other, False) for other in reversed(part.parts)]
+    return order
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,12 @@
 """The walk through a certificate's tree of cases, in time near-linear in its rows.
 
 At every end the walk knows the links in use and the links ruled out. An end by a clash needs all
-its links in use. An end by a cut needs the candidates that are not ruled out to fail to connect;
-all cuts are tested together: a link is absent from an interval of the ends (in the order of the
-rows) and present elsewhere, so the ends are halved again and again, and each link is added once to
-every part of the ends over which it is present throughout.
+its links in use. An end by a lemma needs the links that the lemma supposes used in use, and those
+it supposes unused ruled out; each lemma is walked through before it is referred to, its
+suppositions in force from its first row to its last. An end by a cut needs the candidates that are
+not ruled out to fail to connect; all cuts are tested together: a link is absent from an interval of
+the ends (in the order of the rows) and present elsewhere, so the ends are halved again and again,
+and each link is added once to every part of the ends over which it is present throughout.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from scipy.spatial import cKDTree
 
 from reknit.base.errors import InvalidProof
 from reknit.base.types import IntArray
-from reknit.plans.certificate import CANDIDATE_HAIR, CUT
+from reknit.plans.certificate import BY_LEMMA, CANDIDATE_HAIR, CUT, Lemma
 from reknit.plans.checker.pieces import LinkRule, links_of, merge, pieces
-from reknit.plans.checker.survivors import Survivors
+from reknit.plans.checker.survivors import Survivors, whole_numbers
 
 MOST_ROWS = 200_000
 """A certificate with more rows is refused unread."""
@@ -42,27 +44,48 @@ class Walk:
         For each cut the row of the survivor that it supposes lost besides, -1 for none.
     """
 
-    def __init__(self, cases: IntArray, swarm: Survivors, links: list[IntArray]) -> None:
-        if len(cases) > MOST_ROWS:
-            raise InvalidProof(f"the certificate has {len(cases)} rows; allowed: {MOST_ROWS}")
-        questions = cases[cases[:, 0] >= 0]
-        swarm.check_links(questions)
-        ends = cases[cases[:, 0] < 0]
-        least = CUT - swarm.count if swarm.may_lose_one else CUT
-        wrong = (ends[:, 0] != -1) | (ends[:, 1] < least) | (ends[:, 1] >= len(links))
+    def __init__(
+        self,
+        cases: IntArray,
+        swarm: Survivors,
+        links: list[IntArray],
+        lemmas: tuple[Lemma, ...] = (),
+    ) -> None:
+        lines = _lines(cases, lemmas)
+        self._count = swarm.count
+        self._swarm = swarm
+        self._held = [frozenset(self._keys(rows)) for rows in links]
+        self.clashes: set[int] = set()
+        self.cuts = 0
+        self.losses: list[int] = []
+        self.absent: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._proved: list[tuple[frozenset[int], frozenset[int]]] = []
+        self._lookups = 0
+        asked = []
+        for used, unused, rows in lines:
+            for part in (used, unused, rows[rows[:, 0] >= 0]):
+                swarm.check_links(part)
+                asked.append(self._key_array(part))
+            self._check_ends(rows[rows[:, 0] < 0], len(links))
+            supposed = (frozenset(self._keys(used)), frozenset(self._keys(unused)))
+            self._go(*supposed, rows)
+            self._proved.append(supposed)
+        self.asked = np.unique(np.concatenate(asked))
+
+    def _check_ends(self, ends: IntArray, clashes: int) -> None:
+        """Refuse ends that refer to what is not there."""
+        least = CUT - self._count if self._swarm.may_lose_one else CUT
+        by_lemma = ends[:, 0] == BY_LEMMA
+        wrong = ~by_lemma & ((ends[:, 0] != -1) | (ends[:, 1] < least) | (ends[:, 1] >= clashes))
         if wrong.any():
             number = int(ends[np.flatnonzero(wrong)[0], 1])
             raise InvalidProof(f"the certificate refers to clash {number}, which it does not have")
-        self.losses: list[int] = (CUT - 1 - ends[ends[:, 1] <= CUT, 1]).tolist()
-        self._count = swarm.count
-        self._held = [frozenset(self._keys(rows)) for rows in links]
-        self.asked = np.unique(self._key_array(questions))
-        self.clashes: set[int] = set()
-        self.cuts = 0
-        self.absent: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        keys = self._key_array(cases)
-        # Numbers of ends begin at -1 - n, so that these are all below 0 and keys are not.
-        self._go(np.where(cases[:, 0] >= 0, keys, -2 - self._count - cases[:, 1]).tolist())
+        wrong = by_lemma & ((ends[:, 1] < 0) | (ends[:, 1] >= len(self._proved)))
+        if wrong.any():
+            number = int(ends[np.flatnonzero(wrong)[0], 1])
+            raise InvalidProof(f"the certificate refers to lemma {number} before it is proved")
+        cuts = ends[~by_lemma & (ends[:, 1] <= CUT), 1]
+        self.losses += (CUT - 1 - cuts).tolist()
 
     def _key_array(self, rows: IntArray) -> IntArray:
         return np.asarray(rows[:, 0] * self._count + rows[:, 1])
@@ -71,35 +94,25 @@ class Walk:
         keys: list[int] = self._key_array(rows).tolist()
         return keys
 
-    def _go(self, rows: list[int]) -> None:
-        """One pass over the rows: keys of questions, or -2 - n less the number that an end has."""
+    def _go(self, supposed: frozenset[int], excluded: frozenset[int], rows: IntArray) -> None:
+        """One pass over the rows of one tree, with some links in use and some ruled out."""
+        if supposed & excluded:
+            raise InvalidProof("a lemma of the certificate supposes a link used and not used")
         path: list[tuple[int, bool]] = []
-        used: set[int] = set()
-        since: dict[int, int] = {}  # of the links ruled out, the first cut without them
-        lookups = 0
+        used = set(supposed)
+        since = dict.fromkeys(excluded, self.cuts)  # of links ruled out, the first cut without
         complete = False
-        for row in rows:
+        keys = self._keys(rows)
+        for (first, number), key in zip(rows.tolist(), keys, strict=True):
             if complete:
                 raise InvalidProof("the certificate's cases go on after the last one")
-            if row >= 0:
-                if row in used or row in since:
+            if first >= 0:
+                if key in used or key in since:
                     raise InvalidProof("the certificate asks about a link that is decided")
-                path.append((row, True))
-                used.add(row)
+                path.append((key, True))
+                used.add(key)
                 continue
-            number = -2 - self._count - row
-            if number <= CUT:
-                self.cuts += 1
-            else:
-                held = self._held[number]
-                lookups += len(held)
-                if lookups > _MOST_LOOKUPS:
-                    raise InvalidProof("the certificate is too large to be checked")
-                if not held <= used:
-                    raise InvalidProof(
-                        f"the certificate uses clash {number} where it does not hold"
-                    )
-                self.clashes.add(number)
+            self._end(first, number, used, since)
             while path and not path[-1][1]:
                 key = path.pop()[0]
                 self.absent[key].append((since.pop(key), self.cuts))
@@ -112,6 +125,54 @@ class Walk:
                 complete = True
         if not complete:
             raise InvalidProof("the certificate's cases stop before all are covered")
+        for key in excluded:
+            self.absent[key].append((since[key], self.cuts))
+
+    def _end(self, first: int, number: int, used: set[int], since: dict[int, int]) -> None:
+        """Refuse an end that does not follow from what is decided."""
+        if first == BY_LEMMA:
+            needs, lacks = self._proved[number]
+            self._look_up(len(needs) + len(lacks))
+            if not (needs <= used and lacks <= since.keys()):
+                raise InvalidProof(f"the certificate uses lemma {number} where it does not hold")
+        elif number <= CUT:
+            self.cuts += 1
+        else:
+            self._look_up(len(self._held[number]))
+            if not self._held[number] <= used:
+                raise InvalidProof(f"the certificate uses clash {number} where it does not hold")
+            self.clashes.add(number)
+
+    def _look_up(self, links: int) -> None:
+        self._lookups += links
+        if self._lookups > _MOST_LOOKUPS:
+            raise InvalidProof("the certificate is too large to be checked")
+
+
+def _lines(cases: IntArray, lemmas: tuple[Lemma, ...]) -> list[tuple[IntArray, IntArray, IntArray]]:
+    """Suppositions and rows of every lemma and of the whole, their form checked."""
+    if not isinstance(lemmas, tuple) or len(lemmas) > MOST_ROWS:
+        raise InvalidProof(f"the certificate's lemmas are not a tuple of at most {MOST_ROWS}")
+    lines = []
+    for lemma in lemmas:
+        if not isinstance(lemma, Lemma):
+            raise InvalidProof("the certificate has a lemma that is none")
+        lines.append(
+            (
+                whole_numbers("lemmas", lemma.used, 2),
+                whole_numbers("lemmas", lemma.unused, 2),
+                whole_numbers("lemmas", lemma.cases, 2),
+            )
+        )
+    nothing = np.empty((0, 2), dtype=np.int64)
+    lines.append((nothing, nothing, cases))
+    total = sum(len(rows) for _, _, rows in lines)
+    if total > MOST_ROWS:
+        raise InvalidProof(f"the certificate has {total} rows; allowed: {MOST_ROWS}")
+    supposed = sum(len(used) + len(unused) for used, unused, _ in lines)
+    if supposed > _MOST_LOOKUPS:
+        raise InvalidProof("the certificate is too large to be checked")
+    return lines
 
 
 class Candidates:

@@ -120,7 +120,7 @@ def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -
         return Proved(0.0)
     swarm = Survivors.of(scenario, certificate.lost)
     clashes = Clashes(swarm, certificate.clashes)
-    walk = Walk(cases, swarm, clashes.links)
+    walk = Walk(cases, swarm, clashes.links, certificate.lemmas)
     bound_s = trial_s
     for number in sorted(walk.clashes):
         bound_s = min(bound_s, clashes.time_s(number, min(claim_s, trial_s)))
@@ -129,7 +129,8 @@ def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -
     check_cuts(walk, swarm, trial_s)
     vectors = sum(len(clashes.links[number]) for number in walk.clashes)
     kind = "a cut of the candidate links" if len(cases) == 1 else "cases of links used or not"
-    return Proved(bound_s, kind, len(cases), len(walk.clashes), vectors, clashes.exact)
+    rows = len(cases) + sum(len(lemma.cases) for lemma in certificate.lemmas)
+    return Proved(bound_s, kind, rows, len(walk.clashes), vectors, clashes.exact)
 
 
 def _prove_bundles(certificate: Certificate, scenario: Scenario, claim_s: float) -> Proved:
