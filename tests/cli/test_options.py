@@ -262,6 +262,17 @@ def test_names_of_uavs_are_used_in_and_out(tmp_path: Path) -> None:
     assert list(result["targets_m"]) == ["ada", "cy", "dee"]
     assert set(pq.read_table(out / "flight.parquet")["uav_id"].to_pylist()) == {"ada", "cy", "dee"}
     assert set(result["final_positions_m"]) == {"ada", "cy", "dee"}
+    assert json.loads((out / "plan.json").read_text())["uavs"] == ["ada", "cy", "dee"]
+    steered = reknit_process("recover", str(path), "--planner", "sidr", "--destroy", "bo", "--json")
+    assert set(json.loads(steered.stdout)["final_positions_m"]) == {"ada", "cy", "dee"}
+    for text, told in (
+        ("bob", "--destroy is 'bob'; allowed: a number such as 100, a ratio such as 0.5, or ids"),
+        ("bo,bo", "destroyed is 'bo twice'; allowed: each id once"),
+        ("bo,bob", "destroyed is 'bob'; allowed: names of UAVs in this swarm"),
+    ):
+        refused = reknit_process("recover", str(path), "--destroy", text)
+        assert refused.returncode == 2
+        assert told in refused.stderr
 
 
 def test_a_parameter_given_twice_is_refused() -> None:

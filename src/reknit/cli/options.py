@@ -176,7 +176,10 @@ def losses(option: str, text: str, scenario: Scenario | None = None) -> Any:
             return [text.strip()]
         return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
     except ValueError:
-        allowed = "a number such as 100, a ratio such as 0.5, or ids such as 3,5,8"
+        some = "3,5,8"
+        if scenario is not None and scenario.names is not None:
+            some = ",".join(scenario.names[:2])
+        allowed = f"a number such as 100, a ratio such as 0.5, or ids such as {some}"
         raise InvalidParameter(option, text, allowed) from None
 
 

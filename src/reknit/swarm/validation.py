@@ -170,5 +170,7 @@ def rows(
         raise InvalidScenario(field, int(outside[0]), f"UAV ids from 0 to {uavs - 1}")
     ids, counts = np.unique(np.asarray(listed, dtype=np.int64), return_counts=True)
     if (counts > 1).any():
-        raise InvalidScenario(field, f"{int(ids[counts > 1][0])} twice", "each id once")
+        row = int(ids[counts > 1][0])
+        twice = row if names is None else names[row]
+        raise InvalidScenario(field, f"{twice} twice", "each id once")
     return frozen(ids)
