@@ -28,6 +28,7 @@ def test_a_good_plan_is_verified_with_an_account(files: tuple[str, str]) -> None
     plan = reknit.Plan.load(files[1])
     assert "verified" in done.stdout
     assert counted(len(plan.certificate.cases), "case") in done.stdout
+    assert "so not checked: planner, seed" in done.stdout
     result = json.loads(reknit_process("verify", *files, "--json").stdout)
     assert result["verified"] is True
     assert result["lower_bound_s"] == plan.lower_bound_s
@@ -57,3 +58,13 @@ def test_a_file_that_is_no_plan_is_wrong_input(files: tuple[str, str]) -> None:
     done = reknit_process("verify", files[0], files[0])
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
+
+
+def test_a_false_submission_is_told_in_one_line(files: tuple[str, str], tmp_path: Path) -> None:
+    """`study submit` refuses what `verify` refuses, with the same code, and keeps nothing."""
+    out = tmp_path / "library"
+    done = reknit_process("study", "submit", "small-4-1", files[1], "--out", str(out))
+    assert done.returncode == 1
+    assert done.stderr.startswith("reknit: ")
+    assert done.stderr.count("\n") == 1
+    assert not out.exists() or list(out.iterdir()) == []

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reknit.base.errors import ImpossibleDemands, ReknitError
+from reknit.base.errors import ImpossibleDemands, InvalidPlan, ReknitError
 from reknit.base.version import VERSION
 from reknit.cli import codes
 from reknit.cli.compare import compare
@@ -90,7 +90,7 @@ def run(words: Sequence[str]) -> int:
             code = _command()(list(words), prog_name="reknit", standalone_mode=False)
             sys.stdout.flush()
             return code if isinstance(code, int) else codes.DONE
-        except ImpossibleDemands as error:
+        except (ImpossibleDemands, InvalidPlan) as error:
             return _tell(error, codes.NOT_DONE)
         except ReknitError as error:
             return _tell(error, codes.WRONG_INPUT)
