@@ -80,7 +80,20 @@ def test_flying_together_pays() -> None:
         total += max(rewards.values())
     at = environment.simulation.reconnected_s
     assert at is not None
-    assert total == pytest.approx(2.0 - 0.1 * at / environment.optimum_s, abs=1e-6)
+    scale_s = max(environment.optimum_s, 0.5)
+    assert total == pytest.approx(2.0 - 0.1 * at / scale_s, abs=1e-6)
+
+
+def test_a_tiny_gap_does_not_outweigh_the_others() -> None:
+    """Time costs at most what a decision does where the optimum is shorter than one."""
+    environment = reknit_v0.parallel_env(uavs=20, time_cost=1.0)
+    least = []
+    for seed in range(12):
+        environment.reset(seed=seed)
+        environment.step({})
+        _, rewards, _, _, _ = environment.step({})
+        least.append(min(rewards.values()))
+    assert min(least) >= -1.0 - 1e-9
 
 
 def test_the_vector_form_begins_anew() -> None:
