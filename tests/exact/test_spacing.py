@@ -77,5 +77,5 @@ def test_two_connected_and_apart() -> None:
     scenario = reknit.generate(40, 20, seed=2, split=True, min_separation_m=100.0, connectivity=2)
     plan = reknit.plan(scenario, "certified")
     fallback = reknit.plan(scenario, "certified", budget_s=0.0)
-    assert plan.status is Status.FEASIBLE
+    assert plan.status in (Status.FEASIBLE, Status.OPTIMAL)
     assert plan.recovery_time_s < fallback.recovery_time_s

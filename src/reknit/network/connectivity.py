@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from reknit.base.context import never
 from reknit.base.types import IntArray
 from reknit.network.cuts import cut_nodes_and_bridges
 from reknit.network.links import components
@@ -16,7 +17,9 @@ def is_k_connected(pairs: IntArray, nodes: int, order: int) -> bool:
     return separating_nodes(pairs, nodes, order) is None
 
 
-def without_needless(pairs: IntArray, nodes: int, order: int) -> IntArray:
+def without_needless(
+    pairs: IntArray, nodes: int, order: int, is_over: Callable[[], bool] = never
+) -> IntArray:
     """The links of a k-connected network, less those that it can do without, tried in turn.
 
     Without one link it is still k-connected if and only if the ends of that link are joined by k
@@ -30,10 +33,12 @@ def without_needless(pairs: IntArray, nodes: int, order: int) -> IntArray:
         Number of nodes.
     order
         k.
+    is_over
+        Asked between links; once it says so, all that are left are kept.
 
     Returns
     -------
-    The links kept, in the same order; each of them is needed.
+    The links kept, in the same order; each of them that was tried is needed.
     """
     linked: list[set[int]] = [set() for _ in range(nodes)]
     for i, j in pairs.tolist():
@@ -41,6 +46,8 @@ def without_needless(pairs: IntArray, nodes: int, order: int) -> IntArray:
         linked[j].add(i)
     kept = []
     for row, (i, j) in enumerate(pairs.tolist()):
+        if is_over():
+            return np.asarray(pairs[[*kept, *range(row, len(pairs))]])
         enough = len(linked[i]) > order and len(linked[j]) > order
         linked[i].discard(j)
         linked[j].discard(i)

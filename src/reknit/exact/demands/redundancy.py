@@ -20,7 +20,14 @@ _WHOLE = 60
 _REGION = 32
 """Up to so many survivors are searched as a whole; of more, so many about those that decide."""
 
-_BISECTIONS = 6
+_FOR_PLANS = 0.4
+_QUESTIONS = 8
+_ONE_QUESTION, _LEAST_WORK = 0.6, 50.0
+_ONWARDS = 0.35
+"""Of the work this part goes into better plans; then for each question about a bound this part of
+what is left, since few long searches prove more than many short ones, at a trial time so far from
+the bound towards the plan."""
+
 _CLOSE = 1.002
 _DECIDES = 0.999
 _MOST_ROWS = 40_000
@@ -75,7 +82,7 @@ class Redundancy:
 
     def narrow(self, state: RedundantState, work: Work) -> RedundantState:
         """The state after some work, no worse than before."""
-        part = work.part(0.5 * (work.limit - work.done))
+        part = work.part(_FOR_PLANS * (work.limit - work.done))
         while not (state.is_proved or part.is_done):
             outcome, search = self._ask(state, state.time_s * (1.0 - BETTER), part)
             if outcome is None:
@@ -86,10 +93,11 @@ class Redundancy:
             state = better
         work.add(part.done)
         low_s, high_s = state.bound_s, state.time_s
-        limit = (work.limit - work.done) / _BISECTIONS
-        while not (high_s <= low_s * _CLOSE or state.is_proved or work.is_done):
-            part = work.part(limit)
-            trial_s = 0.5 * (low_s + high_s)
+        for _ in range(_QUESTIONS):
+            if high_s <= low_s * _CLOSE or state.is_proved or work.is_done:
+                break
+            part = work.part(max(_ONE_QUESTION * (work.limit - work.done), _LEAST_WORK))
+            trial_s = low_s + _ONWARDS * (high_s - low_s)
             outcome, search = self._ask(state, trial_s, part)
             work.add(part.done)
             if outcome is not None:

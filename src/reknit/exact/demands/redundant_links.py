@@ -40,7 +40,7 @@ def sparse_links(
     nodes = len(positions)
     if is_over() or nodes <= order or not is_k_connected(kept, nodes, order):
         return kept
-    return without_needless(kept[::-1], nodes, order)
+    return without_needless(kept[::-1], nodes, order, is_over)
 
 
 def _shortest_links(
@@ -59,9 +59,12 @@ def _shortest_links(
     return np.asarray(pairs[:high])
 
 
-def patched_links(positions: FloatArray, range_m: float) -> IntArray:
+def patched_links(
+    positions: FloatArray, range_m: float, is_over: Callable[[], bool] = never
+) -> IntArray:
     """Links of a 2-connected network for large swarms: what holds at the range, thinned out, and
-    for every UAV whose loss would split it the shortest links around that UAV.
+    for every UAV whose loss would split it the shortest links around that UAV. Once `is_over`, the
+    links known by then, which a single loss may still split.
     """
     nodes = len(positions)
     reach_m = 2.0 * max(range_m, longest_edge_m(positions))
@@ -70,7 +73,7 @@ def patched_links(positions: FloatArray, range_m: float) -> IntArray:
     held = np.unique(np.concatenate([near, emst(positions)]), axis=0)
     added = np.empty((0, 2), dtype=np.int64)
     for lost in cut_nodes_and_bridges(held, nodes)[0].tolist():
-        while True:
+        while not is_over():
             links = np.concatenate([held, added])
             label = components(links[(links != lost).all(axis=1)], nodes)
             label[lost] = -1
@@ -84,7 +87,7 @@ def patched_links(positions: FloatArray, range_m: float) -> IntArray:
                 pairs = _sorted_within(positions, reach_m)
     links = np.unique(np.concatenate([thinned(held, nodes), added]), axis=0)
     longest_first = np.argsort(-lengths(positions, links), kind="stable")
-    return without_needless(links[longest_first], nodes, 2)
+    return without_needless(links[longest_first], nodes, 2, is_over)
 
 
 def _sorted_within(positions: FloatArray, reach_m: float) -> IntArray:

@@ -218,8 +218,8 @@ class DemandRepair:
         order = self.scenario.connectivity
         if order > 1 and self.problem.count > 2:
             if order == 2 and self.problem.count > _LARGE:
-                return patched_links(positions, self.problem.range_m)
-            return sparse_links(positions, banned, order)
+                return patched_links(positions, self.problem.range_m, self.is_over)
+            return sparse_links(positions, banned, order, self.is_over)
         return emst(positions)
 
     def _shape(

@@ -136,7 +136,8 @@ class Spacer:
         kept = self._links(targets, by_start=False)
         pairs = self.near(targets, _NEAR * self._gap_m)
         apart = Apart(pairs, self.directions(targets, pairs), self._gap_m * GAP_HAIR)
-        forces = apart_forces(self.problem, kept, apart, self.problem.range_m * RANGE_HAIR)
+        within_m = self.problem.range_m * RANGE_HAIR
+        forces = apart_forces(self.problem, kept, apart, within_m, self.is_over)
         carries = forces > _CARRIES * forces.max(initial=0.0)
         return np.unique(np.concatenate([pairs, kept])[carries])
 

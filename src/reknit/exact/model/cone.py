@@ -309,10 +309,10 @@ def solve_apart(
 
 def apart_forces(problem: Problem, links: IntArray, apart: Apart, closest_m: float) -> FloatArray:
     """(pairs + links,) how large the forces are that the pairs, kept apart, and then the links
-    carry at the least time; zeros where that is not found.
+    carry at the least time; zeros where that is not found, or if `is_over` ends the solving.
     """
     program, _, _ = _apart_program(problem, links, apart, closest_m)
-    result = program.least_time()
+    result = program.least_time(is_over=is_over)
     count, dim = len(apart.pairs), program.dim
     if str(result.status) not in _USABLE:
         return np.zeros(count + len(links))
