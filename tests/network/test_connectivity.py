@@ -33,12 +33,41 @@ def test_it_agrees_with_networkx(points: FloatArray, range_m: float) -> None:
             assert not nx.is_connected(rest)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_it_agrees_with_networkx_on_larger_swarms(seed: int) -> None:
+    """Also where few nodes of many have to be searched for paths."""
+    points = np.random.default_rng(seed).random((70, 2)) * 1000.0
+    for range_m in (200.0, 240.0, 280.0, 330.0):
+        pairs = links(points, range_m)
+        graph = nx.Graph(pairs.tolist())
+        graph.add_nodes_from(range(len(points)))
+        number = nx.node_connectivity(graph)
+        for order in (3, 4, 5):
+            lost = separating_nodes(pairs, len(points), order)
+            assert (lost is None) == (number >= order)
+            if lost:
+                assert len(lost) < order
+                rest = graph.copy()
+                rest.remove_nodes_from(lost)
+                assert not nx.is_connected(rest)
+
+
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
 def test_a_complete_network_survives_any_loss(order: int) -> None:
     """Among nodes that are all linked to one another no loss parts the rest."""
     pairs = np.asarray(list(itertools.combinations(range(5), 2)))
     assert is_k_connected(pairs, 5, order)
     assert is_k_connected(pairs[1:], 5, order) == (order < 4)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_needless_links_are_kept_without_time(order: int) -> None:
+    """Once the time is over every link that was not tried stays."""
+    pairs = links(np.random.default_rng(order).random((16, 2)) * 300.0, 220.0)
+    asked = iter([False, False, True])
+    kept = without_needless(pairs, 16, order, lambda: next(asked))
+    assert np.array_equal(kept[-len(pairs) + 2 :], pairs[2:])
+    assert without_needless(pairs, 16, order, lambda: True).tolist() == pairs.tolist()
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])

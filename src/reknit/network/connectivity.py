@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def without_needless(
         enough = len(linked[i]) > order and len(linked[j]) > order
         linked[i].discard(j)
         linked[j].discard(i)
-        if not enough or _cut_between(linked, [i], j, order) is not None:
+        if not enough or _cut_between(linked, i, {j}, order) is not None:
             linked[i].add(j)
             linked[j].add(i)
             kept.append(row)
@@ -94,12 +94,12 @@ def separating_nodes(pairs: IntArray, nodes: int, order: int) -> list[int] | Non
     for second in range(1, order):
         for other in first[:second]:
             if other not in linked[first[second]]:
-                cut_nodes = _cut_between(linked, [other], first[second], order)
+                cut_nodes = _cut_between(linked, other, {first[second]}, order)
                 if cut_nodes is not None:
                     return cut_nodes
     for place in range(order, nodes):
         if earlier[place] < order:
-            cut_nodes = _cut_between(linked, before[:place], before[place], order)
+            cut_nodes = _cut_between(linked, before[place], set(before[:place]), order)
             if cut_nodes is not None:
                 return cut_nodes
     return None
@@ -146,26 +146,25 @@ def _unlinked_rest(pairs: IntArray, nodes: int) -> list[int] | None:
 
 
 def _cut_between(
-    linked: list[set[int]], sources: Sequence[int], sink: int, order: int
+    linked: list[set[int]], start: int, ends: set[int], order: int
 ) -> list[int] | None:
-    """Fewer than `order` nodes that part a virtual node linked to `sources` from `sink`.
+    """Fewer than `order` nodes that part a node from another, or from all of several others.
 
     Augmenting paths on the network with every node split into an entry, 2 i, and an exit, 2 i + 1,
-    with one path at most from the one to the other. A source may itself be cut, unless it is the
-    only one.
+    with one path at most from the one to the other. One of several ends may itself be cut, so a
+    path has to come out of it; a single one has only to be reached. The search begins where paths
+    are short: several ends are nearly all nodes.
     """
     flow: set[tuple[int, int]] = set()  # links in use by paths, with their direction
-    begun: set[int] = set()  # sources that a path starts with
+    past = 1 if len(ends) > 1 else 0
     for _ in range(order):
-        through = {head: tail for tail, head in flow if head != sink}
-        through.update(dict.fromkeys(begun, -1))
-        came_from = _search(linked, sources, sink, flow, through)
-        if 2 * sink not in came_from:
+        through = {head: tail for tail, head in flow if past or head not in ends}
+        came_from, state = _search(linked, start, ends, past, flow, through)
+        if state < 0:
             return sorted(
                 node for node in range(len(linked))
                 if 2 * node in came_from and 2 * node + 1 not in came_from
             )  # fmt: skip
-        state = 2 * sink
         while came_from[state] >= 0:
             previous = came_from[state]
             if state // 2 != previous // 2:
@@ -174,43 +173,39 @@ def _cut_between(
                 else:
                     flow.discard((state // 2, previous // 2))
             state = previous
-        if len(sources) > 1:
-            begun.add(state // 2)
     return None
 
 
 def _search(
     linked: list[set[int]],
-    sources: Sequence[int],
-    sink: int,
+    start: int,
+    ends: set[int],
+    past: int,
     flow: set[tuple[int, int]],
     through: dict[int, int],
-) -> dict[int, int]:
-    """Breadth-first search for one more path: the states reached, and from where (-1: the start).
+) -> tuple[dict[int, int], int]:
+    """Breadth-first search for one more path: the states reached, and from where (-1: the start);
+    then the entry (past = 0) or exit (1) of the end that was reached, -1 if none was.
 
     `through` has the node before each node that a path runs through.
     """
-    if len(sources) == 1:
-        queue = [2 * sources[0] + 1]
-        came_from = {2 * sources[0]: -1, queue[0]: -1}
-    else:
-        queue = [2 * node for node in sources if through.get(node) != -1]
-        came_from = dict.fromkeys(queue, -1)
+    queue = [2 * start + 1]
+    came_from = {2 * start: -1, queue[0]: -1}
     for state in queue:
         node = state // 2
         steps: list[int] = []
+        if state % 2 == past and node in ends:
+            return came_from, state
         if state % 2 == 1:
             steps += [2 * other for other in linked[node] if (node, other) not in flow]
             if node in through:
                 steps.append(2 * node)
-        elif node == sink:
-            break
         elif node not in through:
             steps.append(2 * node + 1)
-        elif through[node] >= 0:
+        else:
             steps.append(2 * through[node] + 1)
         for step in steps:
             if step not in came_from:
                 came_from[step] = state
                 queue.append(step)
-    return came_from
+    return came_from, -1
