@@ -16,7 +16,7 @@ from reknit.base.types import IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.improving import Improver
-from reknit.exact.search.narrowing import is_near, narrow
+from reknit.exact.search.narrowing import narrow
 from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import solve_tree
@@ -36,14 +36,11 @@ _FIRST_SHARE = 100.0
 _LEAST = 20.0
 """Less work than this is not worth another round."""
 
-_FAR = 0.5
-"""Of a share, for the bound while it is far from the best time."""
-
 _LAST_SHARES = 8.0
 """When fewer shares than this are left, they all go into one last round: half a proof is worth
 nothing, so the bound is given one long try rather than several short ones."""
 
-_FOR_TREES = 0.4
+_FOR_TREES = 0.25
 """Of the last round, for better trees; the rest is for the bound."""
 
 
@@ -89,15 +86,14 @@ def solve(
     improver = Improver(state, context.rng)
     if context.warm_start is not None and effort > 0.0:
         state = improver.start_from(state, emst(context.warm_start), work)
-    if state.case is None or is_near(state):
-        state = _narrow(state, work, QUICK_EFFORT)
+    state = _narrow(state, work, QUICK_EFFORT)
     share = _FIRST_SHARE
     while not (work.limit - work.done < _LEAST or state.is_proved or state.is_impossible):
         if work.is_done:
             break
         context.progress(_part_done(work, context), _closing_in(state))
         left = work.limit - work.done
-        for_trees, for_bound = share, share if is_near(state) else _FAR * share
+        for_trees, for_bound = share, share
         if left < _LAST_SHARES * share:
             for_trees, for_bound = _FOR_TREES * left, left
         if state.has_tree:

@@ -29,8 +29,8 @@ _MOST_TWOS = 1_000_000
 """A region is halved while more links than this meet at its UAVs, counted by twos: to look at
 them all would take longer than a caller waits who cancels."""
 
-_SHORT = 100.0
-"""Work up to which a bound that is far is tried to be settled at once nevertheless."""
+_SHORT = 200.0
+"""Work up to which it is tried to settle the swarm at once even where the bound is far."""
 
 _FOURFOLD = 0.04
 _SHORTEST_STEP, _LONGEST_STEP = 0.003, 0.05
@@ -50,7 +50,7 @@ def narrow(state: State, work: Work) -> State:
     Most swarms are settled at once. Where the bound is not near, or part of the work does not do
     it, trial times climb from the bound.
     """
-    if is_near(state) or (state.case is None and work.limit <= _SHORT):
+    if is_near(state) or work.limit <= _SHORT:
         state = _descend(state, work.part(0.5 * work.limit), work)
     return _climb(state, work)
 
