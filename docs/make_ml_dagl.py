@@ -182,6 +182,8 @@ def center_table(runs: list[JsonDict]) -> str:
 
 def against(runs: list[JsonDict], whole: str, study: str) -> str:
     """Every variant of the paper preset, and its difference from the whole on the same swarms."""
+    if len({row["label"] for row in runs}) < 2:
+        return f"Not run yet: `reknit study run {study} --profile paper`.\n"
     rows = []
     for (uavs, lost), cells in by_case(runs).items():
         here = of_case(runs, uavs, lost)
