@@ -67,8 +67,8 @@ def computing() -> str:
             row.append(f"{np.median(times_s):.2f}")
     counts = ", ".join(map(str, PLANS.values()))
     note = (
-        f"Half lost, CPU seconds of one thread, the median of {counts} plans, without the lower bound "
-        "that every plan carries (it is most of certified's work). Wanted of ml-dagl: "
+        f"Half lost, CPU seconds of one thread, the median of {counts} plans, without the lower "
+        "bound that every plan carries (it is most of certified's work). Wanted of ml-dagl: "
         "0.25, 1.5 and 60 s.\n\n"
     )
     return note + markdown(["", *(f"N = {uavs}" for uavs in PLANS)], rows)
