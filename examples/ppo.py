@@ -26,7 +26,7 @@ from reknit.knowledge import reknit_v0
 
 FloatArray = NDArray[np.float64]
 UAVS, NEAREST, DIM = 20, 6, 2
-PULLS = 1 + 3 * NEAREST
+PULLS = 4
 GAMMA = 0.97
 STEPS = 256
 """Decisions of the swarm in one round."""
@@ -44,9 +44,10 @@ UNSEEN = 900_000
 class Policy(nn.Module):
     """Mean velocity and value from an observation.
 
-    The velocity is a sum of pulls towards what is seen: the nearest UAVs in touch, unknown and
-    dead, and the rendezvous, ``sum_k w_k u_k`` with unit vectors u_k. The network chooses the
-    weights w_k, which may be negative; all are 0 at first, so an untrained swarm hovers.
+    The velocity is a sum of pulls: to the rendezvous, and to the nearest UAV in touch, the nearest
+    unknown and the nearest dead one, ``sum_k w_k u_k`` with unit vectors u_k. From all that is
+    seen the network chooses the weights w_k, which may be negative; all are 0 at first, so an
+    untrained swarm hovers.
     """
 
     def __init__(self, size: int) -> None:
@@ -66,8 +67,8 @@ class Policy(nn.Module):
 
 
 def directions(seen: torch.Tensor) -> torch.Tensor:
-    """(rows, PULLS, DIM) unit vectors to the rendezvous and to everybody seen; 0 for nobody."""
-    others = seen[:, 3 + DIM :].reshape(len(seen), PULLS - 1, DIM + 1)[:, :, :DIM]
+    """(rows, PULLS, DIM) unit vectors to the rendezvous and to the nearest of each kind."""
+    others = seen[:, 3 + DIM :].reshape(len(seen), 3, NEAREST, DIM + 1)[:, :, 0, :DIM]
     ways = torch.cat([seen[:, None, 3 : 3 + DIM], others], dim=1)
     return ways / ways.norm(dim=2, keepdim=True).clamp(min=1e-6)
 
@@ -78,7 +79,7 @@ class Nearest(nn.Module):
     def forward(self, seen: torch.Tensor) -> tuple[torch.distributions.Normal, torch.Tensor]:
         """The rule's velocity as a distribution, and no value."""
         to = directions(seen)
-        first = to[:, 1 + NEAREST]
+        first = to[:, 2]
         is_there = (first != 0.0).any(dim=1, keepdim=True)
         mean = torch.where(is_there, first, to[:, 0])
         return torch.distributions.Normal(mean, 1.0), torch.zeros(len(seen))
@@ -128,14 +129,14 @@ def collect(
 def improve(
     policy: Policy, optimiser: torch.optim.Optimizer, batch: dict[str, torch.Tensor]
 ) -> None:
-    """Six passes of the clipped objective."""
+    """Four passes of the clipped objective."""
     aim = batch["gain"] + batch["value"]
     gain = (batch["gain"] - batch["gain"].mean()) / (batch["gain"].std() + 1e-8)
-    for _ in range(6):
+    for _ in range(4):
         for part in torch.randperm(len(gain)).split(512):
             chance, value = policy(batch["seen"][part])
             ratio = (chance.log_prob(batch["act"][part]).sum(1) - batch["log"][part]).exp()
-            clipped = ratio.clamp(0.7, 1.3)
+            clipped = ratio.clamp(0.8, 1.2)
             loss = -torch.min(ratio * gain[part], clipped * gain[part]).mean()
             loss = loss + 0.5 * (value - aim[part]).pow(2).mean()
             loss = loss - 0.001 * chance.entropy().mean()
@@ -226,7 +227,7 @@ def main() -> None:
     torch.set_num_threads(1)
     environment = reknit_v0.vector_env(uavs=UAVS, nearest=NEAREST, max_steps=MAX_STEPS)
     policy = Policy(environment.single_observation_space.shape[0])
-    optimiser = torch.optim.Adam(policy.parameters(), lr=2e-3)
+    optimiser = torch.optim.Adam(policy.parameters(), lr=1e-3)
     untrained, rounds = copy.deepcopy(policy), 0
     if given.weights is not None and given.weights.exists():
         rounds = load(given.weights, policy, optimiser)

@@ -106,6 +106,19 @@ def test_news_under_way_is_waited_for_step_by_step(channel: Station) -> None:
     assert operation.false_done == 0
 
 
+def test_whose_reports_are_lost_is_missing_in_the_plan() -> None:
+    """All plan by the station's table alone: a survivor that it holds to be off-line is left out,
+    stays, and is planned for once its reports come again.
+    """
+    scenario = reknit.generate(40, 20, seed=2, split=True)
+    channel = Station(loss=Bernoulli(0.5), missed_reports=2)
+    operation = operate(scenario, "believe:certified+deadline", channel, seed=2)
+    assert operation.false_dead.max() > 0.0
+    assert operation.replans > 1
+    assert operation.kept_promise
+    assert operation.false_done == 0
+
+
 def test_a_quiet_mission_over_the_global_channel_ends() -> None:
     """Nobody is lost and nobody moves: the flight ends at its end."""
     swarm = reknit.generate(20, [], seed=2)

@@ -35,7 +35,7 @@ def test_a_round_changes_the_policy_and_is_kept(ppo: Any, tmp_path: Path) -> Non
     environment = reknit_v0.vector_env(uavs=ppo.UAVS, nearest=ppo.NEAREST, max_steps=4)
     seen, _ = environment.reset(seed=1)
     rows = torch.as_tensor(seen)
-    size = environment.single_observation_space.shape[0]
+    size = seen.shape[1]
     policy, again = ppo.Policy(size), ppo.Policy(size)
     assert not policy(rows)[0].mean.any()
     optimiser = torch.optim.Adam(policy.parameters(), lr=1e-3)

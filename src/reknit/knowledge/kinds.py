@@ -7,10 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from reknit.base.types import JsonDict
 from reknit.knowledge.channels.registry import build_channel
 from reknit.knowledge.policies.registry import DEFAULT_POLICY, NamedPolicy
 from reknit.knowledge.simulator import operate
+from reknit.recovery.repeated import Strike
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
 
@@ -59,12 +62,22 @@ class Kind:
         return " ".join(words), str(self.uavs), str(self.destroyed), self.label
 
     def run(self, seed: int) -> JsonDict:
-        """Fly one case; what `Operation.as_dict` says of it."""
+        """Fly one case; what `Operation.as_dict` says of it.
+
+        A station's reports are due at time 0 and every period after; the damage comes at any time
+        of a period, drawn from the seed.
+        """
         settings: dict[str, Any] = dict(self.settings)
         channel = build_channel(self.channel, **settings)
-        scenario = _case(self.uavs, self.destroyed, seed)
+        swarm = _case(self.uavs, self.destroyed, seed)
+        strikes: list[Strike] = []
+        if settings.get("report_period_s"):
+            part = float(np.random.default_rng(seed).random())
+            lost = tuple(swarm.destroyed.tolist())
+            strikes = [Strike(part * settings["report_period_s"], uavs=lost)]
+            swarm = replace(swarm, destroyed=swarm.destroyed[:0])
         policy = NamedPolicy.of(self.policy, **dict(self.parameters))
-        return operate(scenario, policy, channel, seed=seed).as_dict()
+        return operate(swarm, policy, channel, strikes=strikes, seed=seed).as_dict()
 
 
 @lru_cache(maxsize=64)

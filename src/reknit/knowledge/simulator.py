@@ -319,7 +319,9 @@ class Simulation:
                     self.motion.steer(mind.members, wish, phase_time_s)
                     self._sleeps = False
                 continue
-            view = view_of(mind, reported[mind.members], now_s, self.session.patience)
+            here = reported[mind.members]
+            told_all = self.briefing.is_told_all
+            view = view_of(mind, here, now_s, self.session.patience, told_all)
             orders = checked(
                 self.pilot.act(view), self._policy_name, mind.members, world.speeds_mps
             )

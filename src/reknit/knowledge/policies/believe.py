@@ -78,9 +78,12 @@ def margin(briefing: Briefing) -> float:
 
 
 def believed_positions(briefing: Briefing, view: View) -> FloatArray:
-    """(N, dim) members where they are, the others where they should be by what they announced."""
+    """(N, dim) members where they are, the others where they should be by what they announced;
+    all by what the station told where all share that.
+    """
     positions = view.belief.expected(briefing.speeds_mps, view.now_s)
-    positions[view.members] = view.here
+    if not briefing.is_told_all:
+        positions[view.members] = view.here
     return positions
 
 

@@ -104,7 +104,7 @@ class View:
     @property
     def leads(self) -> bool:
         """Whether the UAV with the smallest id of all in touch is a member: it plans for all."""
-        return bool(self.crew[0] == self.members[0])
+        return len(self.crew) > 0 and bool((self.members == self.crew[0]).any())
 
     @property
     def is_in_touch(self) -> BoolArray:
@@ -114,14 +114,20 @@ class View:
         return mask
 
 
-def view_of(mind: Mind, here: FloatArray, now_s: float, patience: Patience) -> View:
+def view_of(
+    mind: Mind, here: FloatArray, now_s: float, patience: Patience, is_told_all: bool = False
+) -> View:
     """What a mind sees. News of a slow station make nobody a member of the crew: it knows that
     they live, but orders for them would come as late as the news.
+
+    Where all share what a station tells, nobody is known to live but by its table: whoever it
+    holds to be off-line computes the same plan as the others, in which it is missing.
     """
     in_touch = mind.belief.in_touch(now_s, patience.as_by_radio)
-    in_touch[mind.members] = True
     status = mind.belief.status(now_s, patience)
-    status[mind.members] = 0
+    if not is_told_all:
+        in_touch[mind.members] = True
+        status[mind.members] = 0
     crew = np.flatnonzero(in_touch)
     return View(now_s, mind.members, here, mind.belief, mind.memory, crew, status)
 
