@@ -88,7 +88,7 @@ def frames_text(row: dict[str, Any]) -> str:
 
 
 def _fly(page: Page, url: str, uavs: int) -> None:
-    """One planner's flight of a swarm of this size, ready to be played."""
+    """The flight of a certified plan for a swarm of this size, ready to be played."""
     page.goto(url)
     _until(lambda: page.evaluate("Boolean(window.reknit?.scenario)"))
     text = scenario_file(reknit.generate(uavs, 0.5, seed=1)).model_dump_json()
@@ -97,10 +97,13 @@ def _fly(page: Page, url: str, uavs: int) -> None:
     _until(lambda: page.evaluate("reknit.scenario.positions_m.length") == uavs)
     page.evaluate(
         """document.querySelectorAll('#planners input').forEach(
-            (box) => { box.checked = box.value === 'contraction'; })"""
+            (box) => { box.checked = box.value === 'certified'; })"""
     )
     page.click("#mend-now")
     _until(lambda: page.evaluate("reknit.runs.every((r) => r.recovery || r.problem)"))
+    problem = page.evaluate("reknit.runs[0].problem")
+    if problem:
+        raise RuntimeError(f"nothing flies: {problem}")
     page.evaluate("reknit.stage.playing = false")
 
 

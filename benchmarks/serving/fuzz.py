@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ import httpx
 from benchmarks.serving.service import Served, post
 
 OPERATIONS = ("plans", "recoveries", "comparisons", "bounds", "verifications", "scenarios")
+OTHER_PATHS = f"^/v1/(?!({'|'.join(OPERATIONS)})$)"
+AT_ONCE = 6
+"""Requests that are under way at the same time."""
 ANSWERS = (200, 400, 413, 422, 504)
 """What a body may be answered, whatever is in it."""
 _CHECKS = (
@@ -52,10 +56,10 @@ class Failed(Exception):
 
 
 def described_cases(
-    url: str, cases: int, phases: str, paths: str = "^/v1/", seed: int = 7
-) -> tuple[int, str]:
+    url: str, cases: int, phases: str, paths: str = "^/v1/", *, seed: int = 7, at_once: int = 1
+) -> int:
     """Run schemathesis on the service's own description, up to so many cases for every operation
-    on those paths; how many it made, and its report. `Failed` if a check fails.
+    on those paths; how many it made. `Failed` if a check fails.
     """
     command = [
         str(Path(sys.executable).parent / "schemathesis"),
@@ -67,6 +71,7 @@ def described_cases(
         *("--phases", phases),
         *("--mode", "all"),
         *("--seed", str(seed)),
+        *("--workers", str(at_once)),
         *("--request-timeout", "100"),
         "--no-color",
     ]
@@ -77,7 +82,7 @@ def described_cases(
     made = re.search(r"([\d,]+) generated", done.stdout)
     if made is None:
         raise Failed(f"schemathesis does not say how many cases it made: {done.stdout[-2000:]}")
-    return int(made.group(1).replace(",", "")), done.stdout
+    return int(made.group(1).replace(",", ""))
 
 
 def random_bodies(http: httpx.Client, count: int, seed: int) -> Counter[int]:
@@ -138,18 +143,28 @@ def _good_bodies() -> dict[str, dict[str, Any]]:
 
 def measure_fuzz(service: Served, described: int, bodies: int) -> dict[str, Any]:
     """At least so many described cases and so many random bodies, and what is left of them."""
-    made = round_number = 0
+
+    def send(number: int) -> Counter[int]:
+        with httpx.Client(base_url=service.url, timeout=600) as http:
+            return random_bodies(http, -(-bodies // AT_ONCE), seed=2 + number)
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        statuses = sum(threads.map(send, range(AT_ONCE)), Counter[int]())
+    print(f"{sum(statuses.values())} bodies", file=sys.stderr, flush=True)
+    made = rounds = 0
     while made < described:
-        # An operation without a body runs out of different cases, so a round gives fewer.
-        share = max(1, (described - made) // len(OPERATIONS))
-        cases, _ = described_cases(
-            service.url, share, "examples,coverage,fuzzing", seed=7 + round_number
-        )
-        made += cases
-        round_number += 1
-    with httpx.Client(base_url=service.url, timeout=120) as http:
-        statuses = random_bodies(http, bodies, seed=2)
-        metrics = http.get("/v1/metrics").text
+        # Operations without a body run out of different cases, so one round may not be enough.
+        for paths in (*(f"^/v1/{name}$" for name in OPERATIONS), OTHER_PATHS):
+            share = -(-described // 10)
+            phases = "examples,coverage,fuzzing" if rounds == 0 else "fuzzing"
+            made += described_cases(
+                service.url, share, phases, paths, seed=7 + rounds, at_once=AT_ONCE
+            )
+            print(f"{made} described cases", file=sys.stderr, flush=True)
+            if made >= described:
+                break
+        rounds += 1
+    metrics = httpx.get(f"{service.url}v1/metrics", timeout=60).text
     faults = sum(
         int(line.split()[-1])
         for line in metrics.splitlines()
