@@ -1,16 +1,17 @@
 """Speed and steadiness of the service and of the studio's page.
 
-Run: python -m benchmarks.bench_serve [rate] [latency] [cancel] [fuzz] [soak] [frames]
+Run: python -m benchmarks.bench_serve
+         [rate] [latency] [cancel] [described] [bodies] [soak] [frames]
          [--workers 2] [--plans 40] [--rounds 5] [--requests 640] [--cancels 20] [--cases 300]
-         [--soak-minutes 0.5]
-         [--pause 0.2] [--log benchmarks/serve.jsonl] [--pages docs]
+         [--soak-minutes 0.5] [--pause 0.2] [--log benchmarks/serve.jsonl] [--pages docs]
 
-rate     certified plans a second over HTTP against the same plans in as many processes, in turns
-latency  median and 99th percentile with 32 clients at once
-cancel   how much a job still works after its DELETE
-fuzz     --cases cases of schemathesis and as many random bodies: no status 500, no leaked worker
-soak     mixed load while workers are killed by SIGKILL every few seconds
-frames   what a frame of the studio costs, and how many are shown
+rate       certified plans a second over HTTP against the same plans in as many processes, in turns
+latency    median and 99th percentile with 32 clients at once
+cancel     how much a job still works after its DELETE
+described  --cases cases of schemathesis: no status 500, no leaked worker
+bodies     as many random and spoiled bodies: the same
+soak       mixed load while workers are killed by SIGKILL every few seconds
+frames     what a frame of the studio costs, and how many are shown
 
 With --log every part's figures are kept, one a line; --pages writes the last line of each part
 into docs/service.md and docs/studio.md, where no figure is typed by hand. With no part named all
@@ -29,7 +30,12 @@ from typing import Any
 
 from benchmarks.serving.cancels import cancels_text, measure_cancels
 from benchmarks.serving.frames import frames_text, measure_frames
-from benchmarks.serving.fuzz import fuzz_text, measure_fuzz
+from benchmarks.serving.fuzz import (
+    bodies_text,
+    described_text,
+    measure_bodies,
+    measure_described,
+)
 from benchmarks.serving.load import latency_text, measure_latency, measure_rate, rate_text
 from benchmarks.serving.service import Served, served
 from benchmarks.serving.soak import soak, soak_text
@@ -38,11 +44,15 @@ TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "rate": rate_text,
     "latency": latency_text,
     "cancel": cancels_text,
-    "fuzz": fuzz_text,
+    "described": described_text,
+    "bodies": bodies_text,
     "soak": soak_text,
     "frames": frames_text,
 }
-PAGES = {"service.md": ("rate", "latency", "cancel", "fuzz", "soak"), "studio.md": ("frames",)}
+PAGES = {
+    "service.md": ("rate", "latency", "cancel", "described", "bodies", "soak"),
+    "studio.md": ("frames",),
+}
 
 
 def measure(part: str, service: Served, chosen: argparse.Namespace) -> dict[str, Any] | None:
@@ -53,8 +63,10 @@ def measure(part: str, service: Served, chosen: argparse.Namespace) -> dict[str,
         return measure_latency(service, chosen.requests)
     if part == "cancel":
         return measure_cancels(service, chosen.cancels)
-    if part == "fuzz":
-        return measure_fuzz(service, chosen.cases, chosen.cases)
+    if part == "described":
+        return measure_described(service, chosen.cases)
+    if part == "bodies":
+        return measure_bodies(service, chosen.cases)
     if part == "soak":
         return soak(service, chosen.soak_minutes, chosen.pause)
     return measure_frames(service)
@@ -62,7 +74,7 @@ def measure(part: str, service: Served, chosen: argparse.Namespace) -> dict[str,
 
 def is_bad(part: str, row: dict[str, Any]) -> bool:
     """Whether something was lost, whatever the machine: a fault, a job, a worker."""
-    if part == "fuzz":
+    if part in ("described", "bodies"):
         return bool(row["faults"]) or not row["settled"]
     if part == "soak":
         lost = any(name.startswith(("LOST", "500")) for name in row["outcomes"])

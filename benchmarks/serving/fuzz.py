@@ -21,6 +21,9 @@ OPERATIONS = ("plans", "recoveries", "comparisons", "bounds", "verifications", "
 OTHER_PATHS = f"^/v1/(?!({'|'.join(OPERATIONS)})$)"
 AT_ONCE = 6
 """Requests that are under way at the same time."""
+_ROUNDS = 4
+_DESCRIBED_OPERATIONS = 10
+"""About as many as do not run out of different cases."""
 ANSWERS = (200, 400, 413, 422, 504)
 """What a body may be answered, whatever is in it."""
 _CHECKS = (
@@ -141,8 +144,23 @@ def _good_bodies() -> dict[str, dict[str, Any]]:
     }
 
 
-def measure_fuzz(service: Served, described: int, bodies: int) -> dict[str, Any]:
-    """At least so many described cases and so many random bodies, and what is left of them."""
+def measure_described(service: Served, cases: int) -> dict[str, Any]:
+    """At least so many described cases, in rounds of other random numbers each, and what is left
+    of them.
+    """
+    made = rounds = 0
+    while made < cases:
+        share = max(1, cases // (_ROUNDS * _DESCRIBED_OPERATIONS))
+        made += described_cases(
+            service.url, share, "examples,coverage,fuzzing", seed=7 + rounds, at_once=AT_ONCE
+        )
+        rounds += 1
+        print(f"{made} described cases", file=sys.stderr, flush=True)
+    return {"cases": made, **_left(service)}
+
+
+def measure_bodies(service: Served, bodies: int) -> dict[str, Any]:
+    """At least so many random bodies, and what is left of them."""
 
     def send(number: int) -> Counter[int]:
         with httpx.Client(base_url=service.url, timeout=600) as http:
@@ -150,43 +168,41 @@ def measure_fuzz(service: Served, described: int, bodies: int) -> dict[str, Any]
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
         statuses = sum(threads.map(send, range(AT_ONCE)), Counter[int]())
-    print(f"{sum(statuses.values())} bodies", file=sys.stderr, flush=True)
-    made = rounds = 0
-    while made < described:
-        # Operations without a body run out of different cases, so one round may not be enough.
-        for paths in (*(f"^/v1/{name}$" for name in OPERATIONS), OTHER_PATHS):
-            share = -(-described // 10)
-            phases = "examples,coverage,fuzzing" if rounds == 0 else "fuzzing"
-            made += described_cases(
-                service.url, share, phases, paths, seed=7 + rounds, at_once=AT_ONCE
-            )
-            print(f"{made} described cases", file=sys.stderr, flush=True)
-            if made >= described:
-                break
-        rounds += 1
+    return {
+        "bodies": sum(statuses.values()),
+        "statuses": {str(status): count for status, count in sorted(statuses.items())},
+        **_left(service),
+    }
+
+
+def _left(service: Served) -> dict[str, Any]:
+    """How many answers were a 500, and whether all is as it was before."""
     metrics = httpx.get(f"{service.url}v1/metrics", timeout=60).text
     faults = sum(
         int(line.split()[-1])
         for line in metrics.splitlines()
         if line.startswith("reknit_requests_total") and 'status="500"' in line
     )
-    return {
-        "described": made,
-        "bodies": sum(statuses.values()),
-        "statuses": {str(status): count for status, count in sorted(statuses.items())},
-        "faults": faults,
-        "settled": service.settled(),
-        "workers": service.workers,
-    }
+    return {"faults": faults, "settled": service.settled(), "workers": service.workers}
 
 
-def fuzz_text(row: dict[str, Any]) -> str:
-    """The sentence on the fuzzing."""
+def described_text(row: dict[str, Any]) -> str:
+    """The sentence on the described cases."""
+    return (
+        f"**Described cases**: {row['cases']:,} that schemathesis made from the service's own "
+        f"description, every answer as described. {_left_text(row)}"
+    )
+
+
+def bodies_text(row: dict[str, Any]) -> str:
+    """The sentence on the random bodies."""
     statuses = ", ".join(f"{count} `{status}`" for status, count in row["statuses"].items())
+    return f"**Random bodies**: {row['bodies']:,}, answered {statuses}. {_left_text(row)}"
+
+
+def _left_text(row: dict[str, Any]) -> str:
     end = "exactly the wanted workers were there" if row["settled"] else "NOT SETTLED"
     return (
-        f"**Fuzz**: {row['described']:,} cases that schemathesis made from the service's own "
-        f"description, every answer as described; {row['bodies']:,} random and spoiled bodies, "
-        f"answered {statuses}. {row['faults']} of status 500 in all, and at the end no job was "
-        f"left and {end} ({row['workers']})."
+        f"{row['faults']} of status 500, and at the end no job was left and {end} "
+        f"({row['workers']})."
     )
