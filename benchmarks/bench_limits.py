@@ -94,19 +94,27 @@ class ProcessorClock:
         return None if self._seen is None else self._seen[0] + time.thread_time() - self._seen[1]
 
 
-def overrun_s(scenario: reknit.Scenario, planner: str, budget_s: float) -> tuple[float, float]:
-    """The processor's and the clock's seconds beyond a budget."""
+def overrun_s(
+    scenario: reknit.Scenario, planner: str, budget_s: float
+) -> tuple[float, reknit.Plan]:
+    """The processor's seconds beyond a budget that goes by them too, and the plan."""
     clock = ProcessorClock(budget_s)
     setattr(budget_module, "time", SimpleNamespace(perf_counter=clock))  # noqa: B010
-    reknit.plan(replace(scenario), planner, budget_s=budget_s)
+    plan = reknit.plan(replace(scenario), planner, budget_s=budget_s)
     processor_s = clock.over_s
     setattr(budget_module, "time", time)  # noqa: B010
     wait_for_planners()
+    return 0.0 if processor_s is None else processor_s, plan
+
+
+def overruns_s(scenario: reknit.Scenario, planner: str, budget_s: float) -> tuple[float, float]:
+    """The processor's and the clock's seconds beyond a budget."""
+    processor_s, _ = overrun_s(scenario, planner, budget_s)
     started_s = time.perf_counter()
     reknit.plan(replace(scenario), planner, budget_s=budget_s)
     clock_s = time.perf_counter() - started_s - budget_s
     wait_for_planners()
-    return 0.0 if processor_s is None else processor_s, max(0.0, clock_s)
+    return processor_s, max(0.0, clock_s)
 
 
 def cancel_s(scenario: reknit.Scenario, planner: str, after_s: float) -> tuple[float, float] | None:
@@ -193,7 +201,7 @@ def main() -> None:
                 print_lines(
                     name,
                     max(0.03, 0.05 * budget_s),
-                    partial(overrun_s, planner=name, budget_s=budget_s),
+                    partial(overruns_s, planner=name, budget_s=budget_s),
                     chosen.cases,
                 )
     if "cancel" in chosen.parts:

@@ -44,7 +44,7 @@ def without_needless(
     for i, j in pairs.tolist():
         linked[i].add(j)
         linked[j].add(i)
-    kept = []
+    kept: list[int] = []
     for row, (i, j) in enumerate(pairs.tolist()):
         if is_over():
             return np.asarray(pairs[[*kept, *range(row, len(pairs))]])

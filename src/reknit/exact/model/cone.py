@@ -307,7 +307,13 @@ def solve_apart(
     return shift
 
 
-def apart_forces(problem: Problem, links: IntArray, apart: Apart, closest_m: float) -> FloatArray:
+def apart_forces(
+    problem: Problem,
+    links: IntArray,
+    apart: Apart,
+    closest_m: float,
+    is_over: Callable[[], bool] = never,
+) -> FloatArray:
     """(pairs + links,) how large the forces are that the pairs, kept apart, and then the links
     carry at the least time; zeros where that is not found, or if `is_over` ends the solving.
     """
