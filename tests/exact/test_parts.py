@@ -170,6 +170,22 @@ def test_sparse_links(seed: int, order: int) -> None:
     assert nx.node_connectivity(shorter) < order
 
 
+def test_links_are_given_up_without_time() -> None:
+    """Once the time is over the choice of links ends with what is there, and asks often before."""
+    points = np.random.default_rng(3).random((400, 2)) * 2_400.0
+    asked = 0
+
+    def is_over() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 5
+
+    assert len(patched_links(points, 120.0, is_over)) >= 399
+    assert 5 < asked < 400
+    whole = patched_links(points, 120.0)
+    assert len(patched_links(points, 120.0, lambda: False)) == len(whole)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_patched_links(seed: int) -> None:
     """The quick choice for large swarms is 2-connected too, and sparse."""
