@@ -1,4 +1,4 @@
-"""Writes docs/knowledge-results.md; no figure is typed by hand.
+"""Writes docs/knowledge-results.md and its pictures; no figure is typed by hand.
 
     reknit study run radio --profile paper
     reknit study run ignorance --profile paper
@@ -20,8 +20,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
+import reknit
 from reknit.knowledge.kinds import STUDIES, titles
+from reknit.knowledge.picture import belief_figure
 from reknit.knowledge.policies.registry import DEFAULT_POLICY
 from reknit.knowledge.studies import (
     FIRST_SEED,
@@ -58,10 +61,10 @@ def main() -> None:
         if not stored[name]:
             parts.append(f"## {name}\n\n{title}: not run yet.\n")
             continue
-        table, picture = write_results(name, RESULTS)
+        table, figure = write_results(name, RESULTS)
         PICTURES.mkdir(parents=True, exist_ok=True)
-        shutil.copy(picture, PICTURES / picture.name)
-        image = f"![{title}](results/knowledge/{picture.name})"
+        shutil.copy(figure, PICTURES / figure.name)
+        image = f"![{title}](results/knowledge/{figure.name})"
         parts.append(f"## {name}\n\n{title}.\n\n{image}\n\n{table.read_text()}")
         if name in ("hedge-ablation", "believing"):
             parts.append(_beside_hedge(name, stored[name]))
@@ -74,6 +77,12 @@ def main() -> None:
             shown = f"{fence}{text}```\n" if fence else text
             parts.append(f"## {title}\n\n{shown}")
     (DOCS / "knowledge-results.md").write_text("\n".join(parts), encoding="utf-8")
+    operation = reknit.operate(reknit.generate(200, 100, seed=7), seed=7)
+    picture = DOCS / "img" / "belief.png"
+    belief_figure(operation).savefig(picture, dpi=100)
+    with Image.open(picture) as drawn:
+        small = drawn.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    small.save(picture, optimize=True)
 
 
 def _asked(rows: Sequence[dict[str, str]]) -> str:

@@ -37,6 +37,8 @@ MEASURES = {
 
 _ALSO = ("optimum_s", "optimum_bound_s", "promised_s", "false_done", "compute_s")
 _UNITS = {"bytes_sent": 1e-6}
+_AXES = {"recovery_time_s": "T_rec (s)", "price_of_ignorance": "price of ignorance"}
+_PRICES = (1, 1.5, 2, 3, 5, 10, 20, 50)
 _KEY = ("policy", "uavs", "destroyed", "channel", "seed")
 
 CASES = {"quick": 5, "paper": 50}
@@ -215,31 +217,37 @@ def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
     panels = list(dict.fromkeys(kind.panel for kind in kinds))
     lines = list(dict.fromkeys(kind.line for kind in kinds))
     measure = "recovery_time_s" if name == "report-period" else "price_of_ignorance"
+    drawn: dict[str, Any] = {}
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(0.6 + 3.9 * len(panels), 3.4), layout="constrained")
-        for place, panel in enumerate(panels):
-            axes = figure.add_subplot(1, len(panels), place + 1)
+        figure = Figure(figsize=(2.2 + 3.4 * len(panels), 3.4), layout="constrained")
+        every = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, panel in zip(every, panels, strict=True):
             for line in lines:
                 points = [kind for kind in kinds if (kind.panel, kind.line) == (panel, line)]
-                figures = [interval(of_kind(rows, kind), measure)[:2] for kind in points]
-                axes.errorbar(
-                    [kind.x for kind in points],
-                    [mean for mean, _ in figures],
-                    [half for _, half in figures],
-                    label=line or points[0].policy,
-                    color=SUBNETS[lines.index(line)],
-                    marker="o",
-                    markersize=4,
-                    capsize=3,
-                )
+                if points:
+                    figures = [interval(of_kind(rows, kind), measure)[:2] for kind in points]
+                    drawn[line or points[0].policy] = axes.errorbar(
+                        [kind.x for kind in points],
+                        [mean for mean, _ in figures],
+                        [half for _, half in figures],
+                        color=SUBNETS[lines.index(line) % len(SUBNETS)],
+                        linestyle="-" if lines.index(line) < len(SUBNETS) else "--",
+                        marker="o",
+                        markersize=4,
+                        capsize=3,
+                    )
             axes.set_xlabel(panel)
-            if measure == "price_of_ignorance":
-                axes.set_yscale("log" if name == "ignorance" else "linear")
-                axes.axhline(1.0, color="#666666", linewidth=0.8, linestyle="--")
-            else:
-                axes.set_ylim(bottom=0.0)
-            if place == 0:
-                axes.set_ylabel(MEASURES[measure])
-                axes.legend(fontsize=8)
             quiet(axes)
+        if measure == "price_of_ignorance":
+            every[0].set_yscale("log")
+            every[0].set_yticks(_PRICES, [f"{price:g}" for price in _PRICES])
+            every[0].minorticks_off()
+            every[0].set_ylim(bottom=0.9)
+            for axes in every:
+                axes.axhline(1.0, color="#666666", linewidth=0.8, linestyle="--")
+        else:
+            every[0].set_ylim(bottom=0.0)
+        every[0].set_ylabel(_AXES[measure])
+        beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": 8}
+        every[-1].legend(drawn.values(), drawn, **beside)
     return figure
