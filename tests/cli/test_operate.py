@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageColor
 
 from reknit.cli.app import run
+from reknit.viz.style import LARGEST, LOST
 
 
 def test_json_says_what_it_must(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -25,6 +26,8 @@ def test_json_says_what_it_must(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert names == written
     with Image.open(tmp_path / "demo" / "belief.gif") as film:
         assert getattr(film, "n_frames", 1) > 2
+        colours = {colour for _, colour in film.convert("RGB").getcolors(1 << 24) or []}
+        assert {ImageColor.getrgb(LARGEST), ImageColor.getrgb(LOST)} <= colours
 
 
 def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:

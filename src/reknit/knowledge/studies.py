@@ -220,6 +220,7 @@ def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
     lines = list(dict.fromkeys(kind.line for kind in kinds))
     measure = "recovery_time_s" if name == "report-period" else "price_of_ignorance"
     drawn: dict[str, Any] = {}
+    highest = 1.0
     with mpl.rc_context(RC):
         figure = Figure(figsize=(2.2 + 3.4 * len(panels), 3.4), layout="constrained")
         every = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
@@ -228,6 +229,7 @@ def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
                 points = [kind for kind in kinds if (kind.panel, kind.line) == (panel, line)]
                 if points:
                     figures = [interval(of_kind(rows, kind), measure)[:2] for kind in points]
+                    highest = max([highest, *(mean + half for mean, half in figures)])
                     drawn[line or points[0].policy] = axes.errorbar(
                         [kind.x for kind in points],
                         [mean for mean, _ in figures],
@@ -244,7 +246,7 @@ def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
             every[0].set_yscale("log")
             every[0].set_yticks(_PRICES, [f"{price:g}" for price in _PRICES])
             every[0].minorticks_off()
-            every[0].set_ylim(bottom=0.9)
+            every[0].set_ylim(0.9, 1.15 * highest)
             for axes in every:
                 axes.axhline(1.0, color="#666666", linewidth=0.8, linestyle="--")
         else:
