@@ -76,12 +76,36 @@ def _from_near_pairs(positions: FloatArray) -> IntArray | None:
     edges = _forest(positions, pairs[lengths(positions, pairs) <= near_m])
     label = components(edges, nodes)
     search = _NearestForeign(positions, tree)
-    while len(edges) < nodes - 1:
+    parts = [edges]
+    while label.max() > 0:
         if np.bincount(label).max() < _FEWEST_JOINED * nodes:
             return None
-        edges = _forest(positions, np.concatenate([edges, search.shortest_leaving(label)]))
-        label = components(edges, nodes)
-    return edges
+        joining, label = _joined(positions, search.shortest_leaving(label), label)
+        parts.append(joining)
+    edges = np.concatenate(parts)
+    return np.asarray(edges[np.lexsort((edges[:, 1], edges[:, 0]))])
+
+
+def _joined(positions: FloatArray, pairs: IntArray, label: IntArray) -> tuple[IntArray, IntArray]:
+    """Kruskal's method between the trees of a forest: the pairs taken, and the trees then."""
+    pairs = np.sort(pairs, axis=1)
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], lengths(positions, pairs)))]
+    root = list(range(int(label.max()) + 1))
+
+    def tree_of(name: int) -> int:
+        while root[name] != name:
+            root[name] = root[root[name]]
+            name = root[name]
+        return name
+
+    taken = []
+    for row, (first, second) in enumerate(label[pairs].tolist()):
+        one, two = tree_of(first), tree_of(second)
+        if one != two:
+            root[one] = two
+            taken.append(row)
+    names = np.asarray([tree_of(name) for name in range(len(root))])
+    return np.asarray(pairs[taken]), np.unique(names, return_inverse=True)[1][label]
 
 
 def _delaunay_edges(positions: FloatArray) -> IntArray | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
@@ -79,13 +80,17 @@ def _pulled(scenario: Scenario) -> FloatArray | None:
     middle = ((start - start.mean(axis=0)) ** 2).sum(axis=1)
     root = int(fixed[0]) if len(fixed) else int(middle.argmin())
     order, before = breadth_first_order(adjacency(tree, len(start)), root, directed=False)
-    depth = [0] * len(start)
-    for node, previous in zip(order[1:].tolist(), before[order[1:]].tolist(), strict=True):
-        depth[node] = depth[previous] + 1
-    ring = np.asarray(depth)[order]
+    place = np.empty(len(start), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    # In this order those before come in order, too: each ring ends where they leave the last one.
+    before_place = place[before[order[1:]]]
+    ends = [1]
+    while ends[-1] < len(order):
+        ends.append(1 + int(np.searchsorted(before_place, ends[-1])))
     reach_m = problem.range_m * _HAIR
     targets = start.copy()
-    for nodes in np.split(order, np.flatnonzero(np.diff(ring)) + 1)[1:]:
+    for first, last in pairwise(ends):
+        nodes = order[first:last]
         held = targets[before[nodes]]
         apart = start[nodes] - held
         length_m = np.sqrt((apart**2).sum(axis=1))
