@@ -33,15 +33,18 @@ def _points(kind: str, rng: np.random.Generator) -> FloatArray:
     return np.asarray(points)
 
 
-@pytest.mark.parametrize("few_pairs", [0, 20_000_000])
+@pytest.mark.parametrize(
+    ("few_pairs", "few_neighbours"), [(0, 0.0), (20_000_000, 0.0), (20_000_000, 30.0)]
+)
 @pytest.mark.parametrize("kind", ["sparse", "crowds", "copies", "lattice"])
 def test_pieces_match_brute_force(
-    kind: str, few_pairs: int, monkeypatch: pytest.MonkeyPatch
+    kind: str, few_pairs: int, few_neighbours: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The number of pieces is that of the graph of all links, whichever way they are searched and
     with different speeds as with one.
     """
     monkeypatch.setattr(module, "_FEW_PAIRS", few_pairs)
+    monkeypatch.setattr(module, "_FEW_NEIGHBOURS", few_neighbours)
     monkeypatch.setattr(module, "_NEAREST", 2)
     monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 50)
     rng = np.random.default_rng(len(kind))

@@ -1,9 +1,10 @@
-"""Connected pieces of many points in near-linear time, without a list of all links.
+"""Connected pieces of many points in near-linear time.
 
 Every link that is used was tested by the rule that defines it; the k-d tree only proposes pairs, a
-hair beyond the reach. First links within small cells and to the nearest few neighbours. What
-those can miss is a link between two points that both have more neighbours within reach than were
-looked at; such points are searched further, until no two pieces can be joined.
+hair beyond the reach. Where points have few neighbours all links are listed. In a crowd: first
+links within small cells and to the nearest few neighbours. What those can miss is a link between
+two points that both have more neighbours within reach than were looked at; such points are
+searched further, until no two pieces can be joined.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _SLACK = 1.0 + 1e-9
 _NEAREST = 6
 _PAIRS_AT_ONCE = 4_000_000
 _SAMPLED = 64
+_MANY_SAMPLED, _FEW_NEIGHBOURS = 512, 30.0
+"""Sample of the points, and the mean number within reach up to which all links are listed."""
+
 _FEW_PAIRS = 20_000_000
 """With fewer pairs than this (by a sample) the search is done in full at once."""
 
@@ -152,8 +156,16 @@ def _pieces(rule: LinkRule) -> IntArray:
     fresh[1:] = np.diff(cell[order]) != 0
     first = np.flatnonzero(fresh)[np.cumsum(fresh) - 1]  # of the same cell
     everyone = np.arange(count)
+    result = np.empty(count, dtype=np.int64)
+    tree = cKDTree(local.points)
+    if _has_few_links(local, tree):
+        pairs = tree.query_pairs(float(local.reach_m(everyone).max()), output_type="ndarray")
+        left, right = pairs[:, 0], pairs[:, 1]
+        keep = local.holds(left, right)
+        result[order] = merge(everyone, left[keep], right[keep])
+        return result
     near = min(_NEAREST, count - 1)
-    distance_m, neighbour = cKDTree(local.points).query(local.points, k=near + 1)
+    distance_m, neighbour = tree.query(local.points, k=near + 1)
     left = np.concatenate([everyone, np.repeat(everyone, near + 1)])
     right = np.concatenate([first, neighbour.ravel()])
     keep = local.holds(left, right)
@@ -161,9 +173,17 @@ def _pieces(rule: LinkRule) -> IntArray:
     is_open = distance_m[:, -1] <= local.reach_m(everyone)
     if near == count - 1:
         is_open[:] = False
-    result = np.empty(count, dtype=np.int64)
     result[order] = _joined(local, label, is_open)
     return result
+
+
+def _has_few_links(rule: LinkRule, tree: cKDTree) -> bool:
+    """Whether the points have so few neighbours, by a sample, that all links can be listed."""
+    count = len(rule.points)
+    sample = np.arange(0, count, max(1, count // _MANY_SAMPLED))
+    reach_m = float(rule.reach_m(np.arange(count)).max())
+    balls = tree.query_ball_point(rule.points[sample], reach_m, return_length=True)
+    return float(np.mean(balls)) <= _FEW_NEIGHBOURS
 
 
 def _chosen(rule: LinkRule, rows: IntArray) -> LinkRule:
