@@ -47,9 +47,10 @@ def _length(log: Log) -> str:
     hours = sum(record.took_s for record in everything) / 3600.0
     computing = sum(record.computing_s for record in everything) / 3600.0
     text = (
-        f"Run so far: **{hours:.1f} hours** of wall time in total, the sum over all seeds, of "
-        f"which at least {computing:.1f} were computing; the rest was other processes' share of "
-        "the machine. (What the oldest seeds computed was not noted.)"
+        f"Run so far: **{hours:.1f} hours** of wall time in total, the sum over all seeds, "
+        f"also of processes side by side, of which at least {computing:.1f} were computing; the "
+        "rest was other processes' share of the machine. (What the oldest seeds computed was not "
+        "noted.)"
     )
     short = [name for name, part in PARTS.items() if log.cases(name) < part.wanted]
     if hours < _AIM_HOURS or short:
