@@ -22,6 +22,7 @@ scale       bound + plan + check from 10,000 to 1,000,000 UAVs, by the processor
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import statistics
 import time
@@ -231,7 +232,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if "scale" in asked:
         scale(chosen.cases, chosen.first_seed, chosen.largest, log)
     if chosen.page:
-        Path(chosen.page).write_text(page(log))
+        picture = Path(chosen.picture)
+        beside = os.path.relpath(picture, Path(chosen.page).parent) if picture.exists() else ""
+        Path(chosen.page).write_text(page(log, beside))
 
 
 if __name__ == "__main__":

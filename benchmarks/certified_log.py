@@ -131,8 +131,8 @@ together. Rows of fewer than 20 cases carry no claim.
 """
 
 
-def page(log: Log) -> str:
-    """All that is in a log, as Markdown."""
+def page(log: Log, picture: str = "") -> str:
+    """All that is in a log, as Markdown, with the address of a picture of the anytime curves."""
     parts = [_HEAD, _cases(log)]
     for title, table in (
         ("Beside another search", _rivals(log)),
@@ -141,6 +141,8 @@ def page(log: Log) -> str:
     ):
         if table:
             parts.append(f"\n## {title}\n\n{table}")
+    if picture:
+        parts.append(f"\n## Plan and bound over the time\n\n![anytime curves]({picture})\n")
     return "".join(parts)
 
 

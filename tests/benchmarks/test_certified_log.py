@@ -49,6 +49,7 @@ def test_the_page_has_every_table() -> None:
     assert "| 1,000 | 50 % | 0 | 1 | 12 | 12 | 12 | 30 | 2.00 |" in text
     assert "10,000 to 100,000 UAVs N^1.00" in text
     assert "Beside" not in page(Log(""))
+    assert "![anytime curves](img/x.png)" in page(log, "img/x.png")
 
 
 def test_the_interval_is_around_the_mean() -> None:
