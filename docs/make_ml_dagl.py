@@ -34,6 +34,9 @@ PRESET = "ml-dagl (paper preset)"
 CLAIM = 20
 """Fewer runs than this are no claim."""
 
+LEAST = 5
+"""Variants with fewer runs than this are left out."""
+
 ALLOWED = 1.25
 """How many times the paper's mean time ours may be."""
 
@@ -188,6 +191,8 @@ def against(runs: list[JsonDict], whole: str, study: str) -> str:
     for (uavs, lost), cells in by_case(runs).items():
         here = of_case(runs, uavs, lost)
         for label, cell in cells.items():
+            if cell.runs < LEAST:
+                continue
             gap = paired(here, "charged_time_s", label, whole)
             rows.append(
                 [
