@@ -9,7 +9,8 @@
  * @typedef {{links: number[][], forces: number[][]}} Clash
  * @typedef {{bound_s: number, trial_s: number, cases: number[][], clashes: Clash[],
  *   apart?: number[] | null, pulls?: number[][] | null, hole?: number[] | null,
- *   crowd?: number[] | null, bundles?: {links: number[][]}[]}} Certificate
+ *   crowd?: number[] | null, bundles?: {links: number[][]}[],
+ *   parting?: {clashes: Clash[]} | null}} Certificate
  * @typedef {{status: string, recovery_time_s: number, lower_bound_s: number, gap: number | null,
  *   targets_m: number[][], certificate: Certificate, details: Object<string, any>}} Plan
  * @typedef {{planner: string, compute_s: number, plan: Plan | null, flight: Flight,

@@ -53,11 +53,16 @@ export function explain(scenario, certificate) {
  * @returns {Proof}
  */
 function withoutCases(certificate, name) {
-  const { apart, crowd, hole, pulls, bundles } = certificate;
+  const { apart, crowd, hole, pulls, bundles, parting } = certificate;
   const start = `No plan can be faster than ${certificate.bound_s.toFixed(3)} s`;
   if (apart) {
     const text = `${start}: UAV ${name(apart[0])} and UAV ${name(apart[1])} are too close and need that long to part.`;
     return { text, links: [apart], ringed: [], place: null };
+  }
+  if (parting) {
+    const links = parting.clashes.flatMap((clash) => clash.links);
+    const text = `${start}: these UAVs are too close, and in whichever directions they part, that is how long they need.`;
+    return { text, links, ringed: [], place: null };
   }
   if (crowd) {
     const text = `${start}: these ${crowd.length} UAVs need that long to find room for the demanded separation.`;
