@@ -16,6 +16,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.types import FloatArray, IntArray
+from reknit.exact.demands.gap import GapState
 from reknit.exact.demands.partings import Case, PartingSearch
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.proof_tree import Work
@@ -42,31 +43,6 @@ short ones."""
 
 
 @dataclass(frozen=True, eq=False)
-class SpacedState:
-    """The best plan and the best bound so far.
-
-    Parameters
-    ----------
-    time_s, targets
-        The plan.
-    bound_s
-        No plan takes less, seconds.
-    certificate
-        What proves it, if this search does.
-    """
-
-    time_s: float
-    targets: FloatArray
-    bound_s: float
-    certificate: Certificate | None = None
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether there is nothing left to gain."""
-        return self.bound_s >= self.time_s * (1.0 - 2.0 * _CLOSE_ENOUGH)
-
-
-@dataclass(frozen=True, eq=False)
 class PartingRounds:
     """Narrows the gap between a plan with a separation and its bound, in the plane.
 
@@ -87,11 +63,11 @@ class PartingRounds:
     holding: Callable[[FloatArray], IntArray]
     shape: Callable[[FloatArray, float], FloatArray | None]
 
-    def narrow(self, state: SpacedState, work: Work) -> SpacedState:
+    def narrow(self, state: GapState, work: Work) -> GapState:
         """The state after some work, no worse than before."""
         part = work.part(_FOR_PLANS * (work.limit - work.done))
         groups: list[IntArray] = []
-        while not (state.is_proved or part.is_done):
+        while not (state.is_proved(2.0 * _CLOSE_ENOUGH) or part.is_done):
             rows = self.holding(state.targets)
             if len(rows) < 2:
                 break
@@ -109,13 +85,13 @@ class PartingRounds:
         work.add(part.done)
         return self._raise(state, groups, work)
 
-    def _raise(self, state: SpacedState, groups: list[IntArray], work: Work) -> SpacedState:
+    def _raise(self, state: GapState, groups: list[IntArray], work: Work) -> GapState:
         """Better bounds from the groups met so far and from those about who decides the time."""
         for rows in [*groups[::-1], *self._neighbourhoods(state)]:
             low_s, high_s = state.bound_s * _STEP, state.time_s
             trial_s = low_s
             for _ in range(_BISECTIONS):
-                if trial_s >= high_s or state.is_proved or work.is_done:
+                if trial_s >= high_s or state.is_proved(2.0 * _CLOSE_ENOUGH) or work.is_done:
                     break
                 asking = work.part(max(_ONE_ASKING * (work.limit - work.done), _LEAST_ASKING))
                 proof, search, _ = self._ask(rows, trial_s, asking, grows=False)
@@ -149,9 +125,7 @@ class PartingRounds:
                 return None, search, rows
             rows = np.sort(np.concatenate([rows, others[joining]]))
 
-    def _moved(
-        self, state: SpacedState, rows: IntArray, places: FloatArray | None
-    ) -> SpacedState | None:
+    def _moved(self, state: GapState, rows: IntArray, places: FloatArray | None) -> GapState | None:
         """A faster plan with a group in other places, if there is one."""
         if places is None:
             return None
@@ -168,7 +142,7 @@ class PartingRounds:
             return None
         return replace(state, time_s=time_s, targets=targets)
 
-    def _neighbourhoods(self, state: SpacedState) -> list[IntArray]:
+    def _neighbourhoods(self, state: GapState) -> list[IntArray]:
         """The survivors nearest to each that decides the time, a few of them, then more."""
         problem = self.problem
         flown_m = np.sqrt(((state.targets - problem.start) ** 2).sum(axis=1))
@@ -183,7 +157,7 @@ class PartingRounds:
         return [np.asarray(rows, dtype=np.int64) for rows in groups]
 
 
-def _raised(state: SpacedState, certificate: Certificate) -> SpacedState:
+def _raised(state: GapState, certificate: Certificate) -> GapState:
     if certificate.bound_s <= state.bound_s:
         return state
     bound_s = min(certificate.bound_s, state.time_s)

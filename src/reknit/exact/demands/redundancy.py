@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
+from reknit.exact.demands.gap import GapState
 from reknit.exact.demands.redundant_search import RedundantSearch
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.certificates import case_certificate
 from reknit.exact.search.proof_tree import Faster, Proof, Region, Work, in_order
 from reknit.exact.search.state import BETTER
-from reknit.plans.certificate import Certificate
 
 _WHOLE = 60
 _REGION = 32
@@ -32,31 +31,6 @@ _CLOSE = 1.002
 _DECIDES = 0.999
 _MOST_ROWS = 40_000
 """A longer proof is worth less than the trouble of carrying and checking it."""
-
-
-@dataclass(frozen=True, eq=False)
-class RedundantState:
-    """The best 2-connected plan and the best bound so far.
-
-    Parameters
-    ----------
-    time_s, targets
-        The plan.
-    bound_s
-        No plan takes less, seconds.
-    certificate
-        What proves it, if this search does.
-    """
-
-    time_s: float
-    targets: FloatArray
-    bound_s: float
-    certificate: Certificate | None = None
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether there is nothing left to gain."""
-        return self.bound_s >= self.time_s * (1.0 - 2.0 * BETTER)
 
 
 class Redundancy:
@@ -80,10 +54,10 @@ class Redundancy:
     ) -> None:
         self.problem, self.cones, self._shape = problem, cones, shape
 
-    def narrow(self, state: RedundantState, work: Work) -> RedundantState:
+    def narrow(self, state: GapState, work: Work) -> GapState:
         """The state after some work, no worse than before."""
         part = work.part(_FOR_PLANS * (work.limit - work.done))
-        while not (state.is_proved or part.is_done):
+        while not (state.is_proved(2.0 * BETTER) or part.is_done):
             outcome, search = self._ask(state, state.time_s * (1.0 - BETTER), part)
             if outcome is None:
                 break
@@ -94,7 +68,7 @@ class Redundancy:
         work.add(part.done)
         low_s, high_s = state.bound_s, state.time_s
         for _ in range(_QUESTIONS):
-            if high_s <= low_s * _CLOSE or state.is_proved or work.is_done:
+            if high_s <= low_s * _CLOSE or state.is_proved(2.0 * BETTER) or work.is_done:
                 break
             part = work.part(max(_ONE_QUESTION * (work.limit - work.done), _LEAST_WORK))
             trial_s = low_s + _ONWARDS * (high_s - low_s)
@@ -109,7 +83,7 @@ class Redundancy:
         return state
 
     def _ask(
-        self, state: RedundantState, trial_s: float, work: Work
+        self, state: GapState, trial_s: float, work: Work
     ) -> tuple[Proof | Faster | None, RedundantSearch]:
         """Is there a plan faster than the trial time, as far as a region can tell?"""
         rows = self._region(state)
@@ -120,7 +94,7 @@ class Redundancy:
         search = RedundantSearch(self.cones, region, pairs, trial_s, work)
         return search.run(), search
 
-    def _region(self, state: RedundantState) -> IntArray | None:
+    def _region(self, state: GapState) -> IntArray | None:
         """The survivors nearest to those that decide the time; None: all."""
         problem = self.problem
         if problem.count <= _WHOLE:
@@ -134,8 +108,8 @@ class Redundancy:
         return np.sort(np.argsort(nearest, kind="stable")[:_REGION])
 
     def _take_up(
-        self, state: RedundantState, outcome: Proof | Faster, search: RedundantSearch
-    ) -> RedundantState:
+        self, state: GapState, outcome: Proof | Faster, search: RedundantSearch
+    ) -> GapState:
         """The state with a faster plan or a better bound; the same one if it is neither."""
         if isinstance(outcome, Faster):
             rows = self._region(state)
@@ -146,10 +120,10 @@ class Redundancy:
             shaped = self._shape(positions)
             if shaped is None or shaped[0] >= state.time_s * (1.0 - 0.5 * BETTER):
                 return state
-            return RedundantState(*shaped, state.bound_s, state.certificate)
+            return GapState(*shaped, state.bound_s, state.certificate)
         if len(in_order(outcome)) > _MOST_ROWS:
             return state
         certificate = case_certificate(search, outcome)
         if certificate.bound_s <= state.bound_s:
             return state
-        return RedundantState(state.time_s, state.targets, certificate.bound_s, certificate)
+        return GapState(state.time_s, state.targets, certificate.bound_s, certificate)

@@ -15,8 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
-from reknit.exact.demands.parting_rounds import PartingRounds, SpacedState
-from reknit.exact.demands.redundancy import Redundancy, RedundantState
+from reknit.exact.demands.gap import GapState
+from reknit.exact.demands.parting_rounds import PartingRounds
+from reknit.exact.demands.redundancy import Redundancy
 from reknit.exact.demands.redundant_links import patched_links, sparse_links
 from reknit.exact.demands.spacing import GAP_HAIR, RANGE_HAIR, Spacer
 from reknit.exact.model.cone import Apart, Cones, solve_apart
@@ -102,7 +103,7 @@ class DemandRepair:
         def shape(positions: FloatArray) -> tuple[float, FloatArray] | None:
             return self._improve(positions, _NO_PAIRS)
 
-        begun = RedundantState(self._time_s(targets), targets, self.bound_s)
+        begun = GapState(self._time_s(targets), targets, self.bound_s)
         state = Redundancy(self.problem, cones.copy(self.is_over), shape).narrow(begun, work)
         if state.time_s < begun.time_s:
             targets = self._calm(state.time_s, state.targets)
@@ -127,7 +128,7 @@ class DemandRepair:
         rounds = PartingRounds(
             self.problem, self.scenario.min_separation_m, self._spacer.holding, self._spacer.shaped
         )
-        begun = SpacedState(self._time_s(targets), targets, self.bound_s)
+        begun = GapState(self._time_s(targets), targets, self.bound_s)
         state = rounds.narrow(begun, work)
         if state.time_s < begun.time_s:
             targets = self._calm(state.time_s, state.targets)

@@ -40,6 +40,14 @@ def parts(at: list[int], ends: list[list[int]], links: int) -> list[list[int]]:
     return found
 
 
+def _find(root: list[int], node: int) -> int:
+    """The root of a node's component, with its path shortened."""
+    while root[node] != node:
+        root[node] = root[root[node]]
+        node = root[node]
+    return node
+
+
 def tree_cuts(
     ends: list[list[int]], at: list[int], label: list[int], links: list[int]
 ) -> list[int]:
@@ -53,15 +61,9 @@ def tree_cuts(
         across[component] ^= at[node]
     cuts = dict.fromkeys(across)
 
-    def find(node: int) -> int:
-        while root[node] != node:
-            root[node] = root[root[node]]
-            node = root[node]
-        return node
-
     for link in links:
         one, two = ends[link]
-        a, b = find(label[one]), find(label[two])
+        a, b = _find(root, label[one]), _find(root, label[two])
         if a != b:
             root[b] = a
             across[a] ^= across[b]
@@ -85,17 +87,11 @@ def labels(ends: list[list[int]], links: list[int], size: int) -> IntArray:
     """Component of every node, numbered from 0."""
     root = list(range(size))
 
-    def find(node: int) -> int:
-        while root[node] != node:
-            root[node] = root[root[node]]
-            node = root[node]
-        return node
-
     for link in links:
-        a, b = find(ends[link][0]), find(ends[link][1])
+        a, b = _find(root, ends[link][0]), _find(root, ends[link][1])
         if a != b:
             root[max(a, b)] = min(a, b)
-    roots = [find(node) for node in range(size)]
+    roots = [_find(root, node) for node in range(size)]
     number = {value: k for k, value in enumerate(sorted(set(roots)))}
     return np.asarray([number[value] for value in roots])
 
@@ -106,14 +102,8 @@ def tree_sides(ends: IntArray, count: int) -> BoolArray:
     inside = [1 << k for k in range(count)]
     masks = set(inside)
 
-    def find(node: int) -> int:
-        while root[node] != node:
-            root[node] = root[root[node]]
-            node = root[node]
-        return node
-
     for a, b in ends.tolist():
-        a, b = find(a), find(b)
+        a, b = _find(root, a), _find(root, b)
         if a != b:
             root[b] = a
             inside[a] |= inside[b]
