@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from reknit.base.context import Context
 from reknit.base.progress import Report, silent
@@ -86,12 +87,13 @@ def solve(
     improver = Improver(state, context.rng)
     if context.warm_start is not None and effort > 0.0:
         state = improver.start_from(state, emst(context.warm_start), work)
-    state = _narrow(state, work, QUICK_EFFORT)
+    tell = partial(_tell, context, work)
+    state = _narrow(state, work, QUICK_EFFORT, tell)
     share = _FIRST_SHARE
     while not (work.limit - work.done < _LEAST or state.is_proved or state.is_impossible):
         if work.is_done:
             break
-        context.progress(_part_done(work, context), _closing_in(state))
+        tell(state)
         left = work.limit - work.done
         for_trees, for_bound = share, share
         if left < _LAST_SHARES * share:
@@ -100,8 +102,8 @@ def solve(
             part = work.part(for_trees)
             state = improver.improve(state, part)
             work.add(part.done)
-            context.progress(_part_done(work, context), _closing_in(state))
-        state = _narrow(state, work, for_bound)
+            tell(state)
+        state = _narrow(state, work, for_bound, tell)
         share *= 2
     return state
 
@@ -114,13 +116,19 @@ def _stops_early(problem: Problem, context: Context) -> Callable[[], bool]:
     return lambda: context.is_over or context.budget.left_s < reserve_s
 
 
-def _narrow(state: State, work: Work, share: float) -> State:
+def _narrow(state: State, work: Work, share: float, tell: Callable[[State], None]) -> State:
     if work.is_done or state.is_proved or state.is_impossible:
         return state
     part = work.part(share)
-    state = narrow(state, part)
+    state = narrow(state, part, tell)
     work.add(part.done)
     return state
+
+
+def _tell(context: Context, work: Work, state: State) -> None:
+    """Report a state to whoever listens; to show it takes time, in large swarms."""
+    if context.progress is not silent:
+        context.progress(_part_done(work, context), _closing_in(state))
 
 
 def _part_done(work: Work, context: Context) -> float:

@@ -60,14 +60,16 @@ class _Worker:
         self._tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._is_cancelled = threading.Event()
         self._next_told_s = 0.0
+        self._held: tuple[float, str] | None = None  # the last that came too soon to be told
 
     def serve(self) -> None:
         threading.Thread(target=self._listen, daemon=True).start()
         self._write(READY)
         while True:
             payload = self._tasks.get()
-            self._next_told_s = 0.0
+            self._next_told_s, self._held = 0.0, None
             kind, answer = self._do(payload)
+            self._tell_held()
             self._write(kind, answer)
 
     def _listen(self) -> None:
@@ -106,10 +108,23 @@ class _Worker:
             return PROBLEM, _encode(problem(500, "InternalError", "the service has a fault"))
 
     def _progress(self, fraction: float, message: str) -> None:
-        now_s = time.monotonic()
-        if now_s < self._next_told_s:
+        shown = self._held if self._held and isinstance(self._held[1], Report) else None
+        if isinstance(message, Report):
+            shown = None  # this one shows more
+        if time.monotonic() < self._next_told_s:
+            self._held = shown or (fraction, message)
             return
-        self._next_told_s = now_s + _PROGRESS_PERIOD_S
+        self._held = None
+        if shown is not None:  # the last that a planner had to show is not lost
+            self._tell(*shown)
+        self._tell(fraction, message)
+
+    def _tell_held(self) -> None:
+        if self._held is not None:
+            self._tell(*self._held)
+
+    def _tell(self, fraction: float, message: str) -> None:
+        self._next_told_s = time.monotonic() + _PROGRESS_PERIOD_S
         preview = None
         if isinstance(message, Report):
             preview = _preview(message)

@@ -9,6 +9,7 @@ runs out first, smaller trial times are tried for a bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -44,15 +45,19 @@ _NEAR = 1.04
 """Where the best time is farther above the bound than this, it is not likely to be proved."""
 
 
-def narrow(state: State, work: Work) -> State:
+Tell = Callable[[State], None]
+"""Told every better state on the way."""
+
+
+def narrow(state: State, work: Work, tell: Tell = lambda state: None) -> State:
     """Better trees and a better bound, within some work.
 
     Most swarms are settled at once. Where the bound is not near, or part of the work does not do
     it, trial times climb from the bound.
     """
     if is_near(state) or work.limit <= _SHORT:
-        state = _descend(state, work.part(0.5 * work.limit), work)
-    return _climb(state, work)
+        state = _descend(state, work.part(0.5 * work.limit), work, tell)
+    return _climb(state, work, tell)
 
 
 def is_near(state: State) -> bool:
@@ -60,7 +65,7 @@ def is_near(state: State) -> bool:
     return state.tree.time_s <= _NEAR * state.bound_s
 
 
-def _descend(state: State, part: Work, work: Work) -> State:
+def _descend(state: State, part: Work, work: Work, tell: Tell) -> State:
     """Ask for a plan just faster than the best, until there is none or this part is done."""
     problem = state.problem
     size = _REGION
@@ -74,6 +79,7 @@ def _descend(state: State, part: Work, work: Work) -> State:
             better = _regraft(state, outcome.positions, trial_s, size)
             if better.time_s < state.tree.time_s * (1.0 - BETTER / 2.0):
                 state = replace(state, tree=better)
+                tell(state)
                 size = _REGION
             elif size >= problem.count:
                 break
@@ -83,11 +89,12 @@ def _descend(state: State, part: Work, work: Work) -> State:
             break
         else:
             state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
+            tell(state)
     work.add(part.done)
     return state
 
 
-def _climb(state: State, work: Work) -> State:
+def _climb(state: State, work: Work, tell: Tell) -> State:
     """Prove longer and longer times.
 
     How far to step follows from what the last proof cost and what is left, as if a proof of a time
@@ -110,11 +117,13 @@ def _climb(state: State, work: Work) -> State:
             if better.time_s >= state.tree.time_s * (1.0 - BETTER / 2.0):
                 break
             state = replace(state, tree=better)
+            tell(state)
         elif outcome is None or len(in_order(outcome)) > MOST_ROWS:
             cost = max(cost, _FAILED * part.done / 4.0 ** (step / _FOURFOLD))
         else:
             cost = max(1.0, part.done)
             state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
+            tell(state)
     return state
 
 
