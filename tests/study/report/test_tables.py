@@ -60,6 +60,17 @@ def test_the_figures_without_contraction_stand_beside() -> None:
     assert found.endswith("R_c 0.75")
 
 
+def test_contracted_without_a_network() -> None:
+    """A planner that contracts and has no network has nothing to tell apart, and says so by no
+    column; a run without details was not contracted.
+    """
+    rows = [_row(0, 10.0, "output", None), _row(1, 20.0, "no", None)]
+    del rows[0]["details"]["network_time_s"]
+    rows[1]["details"] = None
+    assert _column(rows, "contracted") == "50%"
+    assert _column(rows, "T_rc without contraction (s)") is None
+
+
 def test_no_contraction_no_column() -> None:
     """Where no plan was contracted there is nothing to tell apart."""
     rows = [_row(0, 10.0, "no", 10.0), _row(1, 20.0, "no", 20.0)]

@@ -84,13 +84,19 @@ def _contracted(rows: Sequence[JsonDict]) -> float | None:
 
 
 def _without_contraction(rows: Sequence[JsonDict]) -> str:
-    """R_c and mean T_rc of what the network made alone, where some plan had to be contracted."""
+    """R_c and mean T_rc of what the network made alone, where some plan had to be contracted;
+    empty for planners without a network.
+    """
     if not _contracted(rows):
         return ""
     alone = []
     for row in rows:
-        allowed_s, details = row["allowed_time_s"], row["details"]
-        own_s = row["flown_time_s"] if details["contracted"] == "no" else details["network_time_s"]
+        allowed_s, details = row["allowed_time_s"], row["details"] or {}
+        own_s = row["flown_time_s"]
+        if details.get("contracted") not in (None, False, "no"):
+            if "network_time_s" not in details:
+                return ""
+            own_s = details["network_time_s"]
         alone.append(own_s if own_s is not None and own_s <= allowed_s else None)
     charged = [
         row["allowed_time_s"] if own is None else own for own, row in zip(alone, rows, strict=True)
