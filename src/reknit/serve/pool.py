@@ -34,6 +34,8 @@ _CANCEL_S = 0.1
 """A cancelled task has this long to end by itself; then its worker is killed."""
 _ATTEMPTS = 3
 """A job whose worker dies is begun again, so often in all."""
+_TURNS_TO_WAKE = 8
+"""Turns of the event loop, more than a stream that waits for a report needs to wake up."""
 _log = logging.getLogger("reknit.serve")
 
 
@@ -312,8 +314,16 @@ class Pool:
             if kind == PROGRESS:
                 told = Told.model_validate_json(payload)
                 job.report(told.fraction, told.message, told.preview)
+                if told.preview is not None:
+                    await _let_streams_speak()
             elif kind in (RESULT, PROBLEM):
                 return kind, payload
+
+
+async def _let_streams_speak() -> None:
+    """Have whoever waits for a job's next report read it before another takes its place."""
+    for _ in range(_TURNS_TO_WAKE):
+        await asyncio.sleep(0)
 
 
 def _order(job: Job, most_s: float) -> Order:

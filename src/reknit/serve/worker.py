@@ -60,14 +60,15 @@ class _Worker:
         self._tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._is_cancelled = threading.Event()
         self._next_told_s = 0.0
-        self._held: tuple[float, str] | None = None  # the last that came too soon to be told
+        self._held: tuple[float, str] | None = None
+        self._unseen: Report | None = None
 
     def serve(self) -> None:
         threading.Thread(target=self._listen, daemon=True).start()
         self._write(READY)
         while True:
             payload = self._tasks.get()
-            self._next_told_s, self._held = 0.0, None
+            self._next_told_s, self._held, self._unseen = 0.0, None, None
             kind, answer = self._do(payload)
             self._tell_held()
             self._write(kind, answer)
@@ -108,29 +109,26 @@ class _Worker:
             return PROBLEM, _encode(problem(500, "InternalError", "the service has a fault"))
 
     def _progress(self, fraction: float, message: str) -> None:
-        shown = self._held if self._held and isinstance(self._held[1], Report) else None
         if isinstance(message, Report):
-            shown = None  # this one shows more
-        if time.monotonic() < self._next_told_s:
-            self._held = shown or (fraction, message)
-            return
-        self._held = None
-        if shown is not None:  # the last that a planner had to show is not lost
-            self._tell(*shown)
-        self._tell(fraction, message)
+            self._unseen = message
+        self._held = fraction, message
+        if time.monotonic() >= self._next_told_s:
+            self._tell_held()
 
     def _tell_held(self) -> None:
-        if self._held is not None:
-            self._tell(*self._held)
-
-    def _tell(self, fraction: float, message: str) -> None:
+        """Tell what came last, with the last that a planner had to show if nobody saw it yet."""
+        if self._held is None:
+            return
+        (fraction, message), report = self._held, self._unseen
+        self._held = self._unseen = None
         self._next_told_s = time.monotonic() + _PROGRESS_PERIOD_S
-        preview = None
-        if isinstance(message, Report):
-            preview = _preview(message)
-            size = 0 if message.targets is None else message.targets.size
-            self._next_told_s += size / _PREVIEW_NUMBERS_PER_S
-        told = Told(fraction=float(fraction), message=str(message)[:200], preview=preview)
+        if report is not None and report.targets is not None:
+            self._next_told_s += report.targets.size / _PREVIEW_NUMBERS_PER_S
+        told = Told(
+            fraction=float(fraction),
+            message=str(message)[:200],
+            preview=None if report is None else _preview(report),
+        )
         self._write(PROGRESS, told.model_dump_json().encode())
 
     def _write(self, kind: bytes, payload: bytes = b"") -> None:
