@@ -56,6 +56,7 @@ KINDS: dict[str, Make] = {
     "1000 survivors, sparse": _sparse,
     "N=1000, separation": _damaged(1_000, 0.5, min_separation_m=5.0),
     "N=1000, k=2": _damaged(1_000, 0.5, connectivity=2),
+    "N=1000, k=3": _damaged(1_000, 0.5, connectivity=3),
     "N=1000, an anchor": _anchored,
 }
 

@@ -13,15 +13,17 @@ from reknit.base.context import Context
 from reknit.exact.model.cone import Cones, solve
 from reknit.exact.model.learned import LearnedClashes
 from reknit.exact.model.problem import Problem, is_spanning
+from reknit.exact.proof.certificates import case_certificate
 from reknit.exact.search.exchange import Exchange
 from reknit.exact.search.improving import Improver
 from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.shaking import Shaking
 from reknit.exact.search.tree_program import TreeSolution, solve_tree, solve_tree_within
-from reknit.exact.solve import QUICK_EFFORT, quick_state
+from reknit.exact.solve import quick_effort, quick_state
 from reknit.exact.solve import solve as search
 from reknit.network.links import lengths
 from reknit.plans.certificate import Clash
+from reknit.plans.checker.proof import certified_bound_s
 
 
 def _sparse(seed: int, count: int = 20) -> Problem:
@@ -122,10 +124,26 @@ def test_an_earlier_plan_is_a_start() -> None:
     """With the targets of a good plan to begin from, hardly any work gives a plan as good."""
     problem = _sparse(3)
     good = search(problem, effort=800)
-    assert good.tree.time_s < search(problem, effort=QUICK_EFFORT).tree.time_s
+    assert good.tree.time_s < search(problem, effort=quick_effort(problem)).tree.time_s
     context = Context(warm_start=good.tree.moved(problem))
-    again = search(problem, effort=QUICK_EFFORT, context=context)
+    again = search(problem, effort=quick_effort(problem), context=context)
     assert again.tree.time_s <= good.tree.time_s * (1.0 + 1e-6)
+
+
+def test_a_neighbourhood_of_all_is_a_proof() -> None:
+    """In a swarm so small that a neighbourhood frees every UAV, one without a faster plan proves
+    the best tree, and the search for better ones ends there.
+    """
+    scenario = reknit.generate(200, 180, seed=516, split=True)
+    problem = Problem.of(scenario)
+    begun = search(problem, effort=0.0)
+    work = Work(4_000.0)
+    state = Improver(begun, np.random.default_rng(0)).improve(begun, work)
+    assert work.done < work.limit
+    assert state.is_proved
+    assert state.case is not None
+    certificate = case_certificate(state.case.search, state.case.proof)
+    assert certified_bound_s(certificate, scenario) == pytest.approx(state.tree.time_s, rel=1e-6)
 
 
 def test_cancelling_ends_the_search() -> None:

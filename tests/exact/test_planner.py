@@ -149,3 +149,17 @@ def test_far_from_the_origin_and_coincident() -> None:
     far = np.array([[0.0, 0.0], [0.0, 0.0], [150.0, 0.0], [150.0, 0.0], [400.0, 0.0]]) + 1e7
     plan = reknit.plan(reknit.Scenario(far, (), 120.0), "certified")
     assert plan.gap < 1e-3
+
+
+def test_anchors_that_no_tree_is_known_for() -> None:
+    """Where the first trees are all impossible, the search asks for any plan until it is proved
+    that there is none; it once went on for ever, with nothing to improve and nothing to climb to.
+    """
+    positions = [
+        [396.0, 711.0, 127.0], [216.0, 422.0, 321.0], [452.0, 600.0, 653.0], [368.0, 0.0, 70.0],
+        [500.0, 467.0, 631.0], [214.0, 636.0, 565.0], [707.0, 84.0, 49.0], [223.0, 74.0, 428.0],
+    ]  # fmt: skip
+    scenario = reknit.Scenario(positions, (), 120.0, 10.0, anchors=[0, 4, 7])
+    plan = reknit.plan(scenario, "certified")
+    assert plan.status is Status.INFEASIBLE
+    plan.verify(scenario)

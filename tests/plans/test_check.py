@@ -123,6 +123,53 @@ def test_unmet_demands_name_the_uavs() -> None:
     assert "too few paths between them: UAVs u1, u3" in faults(ring, connectivity=3)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_losses_survived_by_larger_networks(seed: int) -> None:
+    """In networks where most UAVs have neighbours enough and a few have not, too."""
+    points = np.random.default_rng(seed).uniform(0.0, 500.0, (60, 2))
+    graph = nx.random_geometric_graph(60, 150.0, pos=dict(enumerate(points.tolist())))
+    connectivity = nx.node_connectivity(graph)
+    for order in (3, 4, 6):
+        scenario = reknit.Scenario(points, (), 150.0, connectivity=order)
+        assert (not check.demand_faults(scenario, points)) == (connectivity >= order)
+
+
+def _two_halves(seed: int) -> nx.Graph:
+    """Two dense halves and a few links between them, the nodes renumbered."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(8, 18))
+    name, density = rng.permutation(count).tolist(), rng.uniform(0.6, 1.0)
+    graph = nx.Graph()
+    graph.add_nodes_from(range(count))
+    for i, j in combinations(range(count), 2):
+        if (i < count // 2) == (j < count // 2) and rng.random() < density:
+            graph.add_edge(name[i], name[j])
+    for _ in range(int(rng.integers(1, 6))):
+        left, right = rng.integers(0, count // 2), rng.integers(count // 2, count)
+        graph.add_edge(name[left], name[right])
+    return graph
+
+
+def test_losses_that_part_two_halves() -> None:
+    """Where everybody has neighbours enough and a few losses still split the network, networkx
+    agrees too: on whether they do, and on the two nodes with too few paths between them.
+    """
+    outcomes: list[bool] = []
+    for seed in range(300):
+        graph = _two_halves(seed)
+        lists = [sorted(graph[node]) for node in range(len(graph))]
+        for losses in (2, 3, 4):
+            if not nx.is_connected(graph) or min(map(len, lists)) <= losses:
+                continue
+            weak = check.weak_nodes(lists, losses)
+            outcomes.append(weak is None)
+            assert outcomes[-1] == (nx.node_connectivity(graph) > losses)
+            if weak is not None:
+                assert nx.node_connectivity(graph, *weak.tolist()) <= losses
+    assert outcomes.count(True) > 20
+    assert outcomes.count(False) > 100
+
+
 @given(point_sets(min_size=3, max_size=14), st.sampled_from([60.0, 120.0, 250.0]))
 def test_biconnectivity_matches_removing_each_uav(points: FloatArray, range_m: float) -> None:
     """The chain decomposition agrees with taking every UAV away in turn."""

@@ -91,7 +91,7 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
     details: JsonDict = {"cone_programs": state.cones.solved}
     if state.is_impossible:
         return Proposal(problem.start, Status.INFEASIBLE, certificate, details)
-    targets = None
+    targets, repair = None, None
     if state.has_tree:
         targets = exact_targets(problem, state.tree, lambda: context.is_over)
     if targets is not None and _is_demanding(scenario) and unmet_demands(scenario, targets):
@@ -113,7 +113,8 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
             targets, parted = repair.parted(targets, work)
             certificate = _stronger(certificate, parted)
     status = Status.DEADLINE if context.is_over else None
-    if targets is None or _is_faulty(scenario, targets):
+    is_seen = targets is not None and repair is not None and repair.has_met(targets)
+    if targets is None or (not is_seen and _is_faulty(scenario, targets)):
         return _fallback(scenario, status, certificate, details)
     return Proposal(targets, status, certificate, details)
 

@@ -17,15 +17,20 @@ from reknit.base.types import IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.improving import Improver
-from reknit.exact.search.narrowing import narrow
+from reknit.exact.search.narrowing import is_near, is_small, narrow
 from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import solve_tree
 from reknit.network.emst import emst
 from reknit.swarm.scenario import Scenario
 
-QUICK_EFFORT = 80
-"""Work (see `Work`) that the bound of a scenario may take."""
+_QUICK, _QUICK_SMALL = 80.0, 300.0
+"""Work (see `Work`) that the bound of a scenario may take, and that of a small swarm: most of these
+are settled by it, and no other kind of bound is then computed."""
+
+_SETTLE = 1_000.0
+"""Work that may go first into settling a small swarm whose bound is near, before anything else is
+tried: several short tries cost more than one long one."""
 
 _RESERVE, _RESERVE_S_PER_UAV = 0.2, 3e-5
 """What is kept of a budget for targets and check: a part of it, or seconds for every survivor."""
@@ -43,6 +48,11 @@ nothing, so the bound is given one long try rather than several short ones."""
 
 _FOR_TREES = 0.25
 """Of the last round, for better trees; the rest is for the bound."""
+
+
+def quick_effort(problem: Problem) -> float:
+    """Work of the short search, which a scenario's bound takes."""
+    return _QUICK_SMALL if is_small(problem) else _QUICK
 
 
 def solve(
@@ -88,12 +98,14 @@ def solve(
     if context.warm_start is not None and effort > 0.0:
         state = improver.start_from(state, emst(context.warm_start), work)
     tell = partial(_tell, context, work)
-    state = _narrow(state, work, QUICK_EFFORT, tell)
+    is_nearly_settled = is_small(problem) and is_near(state)
+    state = _narrow(state, work, _SETTLE if is_nearly_settled else quick_effort(problem), tell)
     share = _FIRST_SHARE
     while not (work.limit - work.done < _LEAST or state.is_proved or state.is_impossible):
         if work.is_done:
             break
         tell(state)
+        done = work.done
         left = work.limit - work.done
         for_trees, for_bound = share, share
         if left < _LAST_SHARES * share:
@@ -104,6 +116,8 @@ def solve(
             work.add(part.done)
             tell(state)
         state = _narrow(state, work, for_bound, tell)
+        if work.done == done:
+            break  # there was nothing to do, and there would be nothing in the next round
         share *= 2
     return state
 
@@ -159,7 +173,8 @@ def quick_state(scenario: Scenario, context: Context | None = None) -> State:
     if state is None:
         # Whoever asks first, with whatever seed: the state is the same.
         alone = replace(context, seed=0, progress=silent, warm_start=None)
-        state = solve(Problem.of(scenario), effort=QUICK_EFFORT, context=alone)
+        problem = Problem.of(scenario)
+        state = solve(problem, effort=quick_effort(problem), context=alone)
         is_whole = not _stops_early(state.problem, context)()
         memo["exact_state" if is_whole else "interrupted_exact_state"] = state
     return state

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial import cKDTree
 
-from reknit.base.types import FloatArray, IntArray
+from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.flight.motion import Leg
 from reknit.network.connectivity import is_k_connected
 from reknit.network.links import components, count_subnets, links
@@ -50,7 +50,11 @@ def first_connected_s(leg: Leg, range_m: float, order: int = 1) -> float | None:
     if components(ends, bodies).max() > 0:
         return None
     instants = np.unique(np.append(begin_s, 0.0))
-    for instant_s in instants[_first_possible(instants, ends, begin_s, bodies) :].tolist():
+
+    def may_connect(begun: BoolArray) -> bool:
+        return bool(components(ends[begun], bodies).max() == 0)
+
+    for instant_s in instants[_first_possible(instants, begin_s, may_connect) :].tolist():
         active = (begin_s <= instant_s + _TOLERANCE_S) & (end_s >= instant_s - _TOLERANCE_S)
         if components(ends[active], bodies).max() == 0:
             settled_s = _settle(leg, instant_s, lambda at: count_subnets(at, range_m) == 1)
@@ -73,27 +77,30 @@ def _first_k_connected_s(
     def is_whole(positions: FloatArray) -> bool:
         return is_k_connected(links(positions, range_m), nodes, order)
 
+    def is_connected_by(rows: BoolArray) -> bool:
+        return is_k_connected(np.unique(np.sort(pairs[rows], axis=1), axis=0), nodes, order)
+
     instants = np.unique(np.append(begin_s, 0.0))
-    for instant_s in instants[_first_possible(instants, pairs, begin_s, nodes) :].tolist():
+    for instant_s in instants[_first_possible(instants, begin_s, is_connected_by) :].tolist():
         active = (begin_s <= instant_s + _TOLERANCE_S) & (end_s >= instant_s - _TOLERANCE_S)
-        present = np.unique(np.sort(pairs[active], axis=1), axis=0)
-        if is_k_connected(present, nodes, order):
+        if is_connected_by(active):
             settled_s = _settle(leg, instant_s, is_whole)
             if settled_s is not None:
                 return settled_s
     return None
 
 
-def _first_possible(instants: FloatArray, ends: IntArray, begin_s: FloatArray, bodies: int) -> int:
-    """The first instant by which the links that have ever been there connect all bodies.
+def _first_possible(
+    instants: FloatArray, begin_s: FloatArray, is_enough: Callable[[BoolArray], bool]
+) -> int:
+    """The first instant by which the links that have ever been there are enough.
 
     None of the earlier ones needs a look. Links only add up here, so halving finds it.
     """
     low, high = 0, len(instants) - 1
     while low < high:
         middle = (low + high) // 2
-        begun = begin_s <= instants[middle] + _TOLERANCE_S
-        if components(ends[begun], bodies).max() == 0:
+        if is_enough(begin_s <= instants[middle] + _TOLERANCE_S):
             high = middle
         else:
             low = middle + 1

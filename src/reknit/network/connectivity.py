@@ -12,9 +12,13 @@ from reknit.network.cuts import cut_nodes_and_bridges
 from reknit.network.links import components
 
 
-def is_k_connected(pairs: IntArray, nodes: int, order: int) -> bool:
-    """Whether the links keep all nodes connected after the loss of any ``order - 1`` of them."""
-    return separating_nodes(pairs, nodes, order) is None
+def is_k_connected(
+    pairs: IntArray, nodes: int, order: int, is_over: Callable[[], bool] = never
+) -> bool:
+    """Whether the links keep all nodes connected after the loss of any ``order - 1`` of them;
+    False too if `is_over` before that is known.
+    """
+    return separating_nodes(pairs, nodes, order, is_over) is None
 
 
 def without_needless(
@@ -40,12 +44,9 @@ def without_needless(
     -------
     The links kept, in the same order; each of them that was tried is needed.
     """
-    linked: list[set[int]] = [set() for _ in range(nodes)]
-    for i, j in pairs.tolist():
-        linked[i].add(j)
-        linked[j].add(i)
+    linked = _linked(pairs, nodes)
     kept: list[int] = []
-    for row, (i, j) in enumerate(pairs.tolist()):
+    for row, (i, j) in enumerate(zip(*pairs.T.tolist(), strict=True)):
         if is_over():
             return np.asarray(pairs[[*kept, *range(row, len(pairs))]])
         enough = len(linked[i]) > order and len(linked[j]) > order
@@ -58,8 +59,12 @@ def without_needless(
     return np.asarray(pairs[kept])
 
 
-def separating_nodes(pairs: IntArray, nodes: int, order: int) -> list[int] | None:
+def separating_nodes(
+    pairs: IntArray, nodes: int, order: int, is_over: Callable[[], bool] = never
+) -> list[int] | None:
     """Fewer than `order` nodes whose loss splits the network, or None if there are none.
+
+    Once `is_over`, which is asked now and then, the answer is the empty list.
 
     A network of at most `order` nodes must be complete: the nodes other than a pair without a
     link are then the ones returned. The empty list means that it is split as it is.
@@ -85,10 +90,7 @@ def separating_nodes(pairs: IntArray, nodes: int, order: int) -> list[int] | Non
         poorest = int(degree.argmin())
         touching = pairs[(pairs == poorest).any(axis=1)]
         return sorted(int(node) for node in np.setdiff1d(touching, [poorest]))
-    linked: list[set[int]] = [set() for _ in range(nodes)]
-    for i, j in pairs.tolist():
-        linked[i].add(j)
-        linked[j].add(i)
+    linked = _linked(pairs, nodes)
     before, earlier = _most_linked_first(linked)
     first = before[:order]
     for second in range(1, order):
@@ -99,10 +101,22 @@ def separating_nodes(pairs: IntArray, nodes: int, order: int) -> list[int] | Non
                     return cut_nodes
     for place in range(order, nodes):
         if earlier[place] < order:
+            if is_over():
+                return []
             cut_nodes = _cut_between(linked, before[place], set(before[:place]), order)
             if cut_nodes is not None:
                 return cut_nodes
     return None
+
+
+def _linked(pairs: IntArray, nodes: int) -> list[set[int]]:
+    """The nodes that each node is linked with."""
+    linked: list[set[int]] = [set() for _ in range(nodes)]
+    # Not a list for every pair: so many would set off the garbage collector, which takes long.
+    for i, j in zip(*pairs.T.tolist(), strict=True):
+        linked[i].add(j)
+        linked[j].add(i)
+    return linked
 
 
 def _most_linked_first(linked: list[set[int]]) -> tuple[list[int], list[int]]:

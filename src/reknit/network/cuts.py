@@ -22,7 +22,7 @@ def cut_nodes_and_bridges(pairs: IntArray, nodes: int) -> tuple[IntArray, IntArr
     if len(pairs) > _DENSE * nodes:
         pairs = thinned(pairs, nodes)
     neighbours: list[list[int]] = [[] for _ in range(nodes)]
-    for i, j in pairs.tolist():
+    for i, j in zip(*pairs.T.tolist(), strict=True):
         neighbours[i].append(j)
         neighbours[j].append(i)
     order = [-1] * nodes

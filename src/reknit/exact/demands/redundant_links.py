@@ -38,7 +38,7 @@ def sparse_links(
     """
     kept = _shortest_links(positions, banned, order, is_over)
     nodes = len(positions)
-    if is_over() or nodes <= order or not is_k_connected(kept, nodes, order):
+    if is_over() or nodes <= order or not is_k_connected(kept, nodes, order, is_over):
         return kept
     return without_needless(kept[::-1], nodes, order, is_over)
 
@@ -52,7 +52,7 @@ def _shortest_links(
     low, high = nodes - 1, len(pairs)
     while low < high and not is_over():
         middle = (low + high) // 2
-        if is_k_connected(pairs[:middle], nodes, order):
+        if is_k_connected(pairs[:middle], nodes, order, is_over):
             high = middle
         else:
             low = middle + 1

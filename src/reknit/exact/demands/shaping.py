@@ -8,6 +8,7 @@ slower than the one before. Nothing here proves anything; the bounds do not depe
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,6 +44,9 @@ _SHAKES = (0.15, 0.3, 0.6)
 """How many survivors are moved by chance at most, and how far, in parts of the range."""
 
 _DECIDES = 0.999
+_REMEMBERED = 64
+"""Positions that were seen to meet the demands, the last ones."""
+
 _NO_PAIRS = np.empty((0, 2), dtype=np.int64)
 
 
@@ -55,6 +59,14 @@ class DemandRepair:
     rng: np.random.Generator
     is_over: Callable[[], bool]
     bound_s: float
+
+    def has_met(self, targets: FloatArray) -> bool:
+        """Whether these very targets were seen to meet the demands: to look again takes long."""
+        return any(targets is known for known in self._met)
+
+    @cached_property
+    def _met(self) -> deque[FloatArray]:
+        return deque(maxlen=_REMEMBERED)
 
     def best(self, starts: list[FloatArray], effort: int) -> FloatArray | None:
         """The quickest targets found from any of the given positions."""
@@ -241,11 +253,15 @@ class DemandRepair:
             if len(self._too_close(positions, gap_m)) == 0:
                 if is_final and unmet_demands(self.scenario, positions):
                     return None
+                if is_final:
+                    self._met.append(positions)
                 return self._time_s(positions), positions
         return None
 
     def _calm(self, time_s: float, targets: FloatArray) -> FloatArray:
         """The least total movement with the links and directions of the targets found."""
+        if self.is_over():
+            return targets
         links = self._links(targets, _NO_PAIRS)
         pairs = self._spacer.near(targets, 1.5 * self.scenario.min_separation_m)
         gap_m = self.scenario.min_separation_m * GAP_HAIR

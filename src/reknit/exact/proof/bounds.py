@@ -27,7 +27,7 @@ from reknit.exact.proof.crowds import crowd_certificate
 from reknit.exact.proof.holes import hole_certificate
 from reknit.exact.proof.pulls import pull_certificate
 from reknit.exact.search.state import State
-from reknit.exact.solve import QUICK_EFFORT, quick_state, solve
+from reknit.exact.solve import quick_effort, quick_state, solve
 from reknit.network.links import lengths
 from reknit.plans.certificate import Certificate
 from reknit.swarm.scenario import Scenario
@@ -153,7 +153,7 @@ def _connecting(
         state = quick_state(scenario, context)
     else:
         alone = replace(context, seed=0, progress=silent, warm_start=None)
-        state = solve(problem, effort=QUICK_EFFORT, context=alone)
+        state = solve(problem, effort=quick_effort(problem), context=alone)
     if state.case is None:
         return cheap
     proved = case_certificate(state.case.search, state.case.proof, lost)

@@ -54,6 +54,9 @@ class Improver:
             tree = self._exchange.improve(tree)
         while not self._is_best(state, tree, work):
             tree = self._neighbourhoods.step(tree)
+            proof = self._neighbourhoods.proof
+            if proof is not None and proof.search.time_s > state.bound_s:
+                state = replace(state, bound_s=proof.search.time_s, case=proof)
         self._exhausted = tree.links
         return replace(state, tree=tree)
 

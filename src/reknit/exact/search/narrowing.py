@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
+from reknit.exact.model.problem import Problem
 from reknit.exact.search.case_search import CaseSearch
 from reknit.exact.search.proof_tree import Faster, Region, Work, in_order
 from reknit.exact.search.state import BETTER, CaseProof, State
@@ -30,8 +31,11 @@ _MOST_TWOS = 1_000_000
 """A region is halved while more links than this meet at its UAVs, counted by twos: to look at
 them all would take longer than a caller waits who cancels."""
 
-_SHORT = 200.0
+_SHORT = 300.0
 """Work up to which it is tried to settle the swarm at once even where the bound is far."""
+
+_AT_ONCE = 0.5
+"""The part of the work for that; all of it in a small swarm whose bound is near."""
 
 _FOURFOLD = 0.04
 _SHORTEST_STEP, _LONGEST_STEP = 0.003, 0.05
@@ -41,8 +45,9 @@ _SPENT, _TRIED = 0.35, 0.6
 _FAILED = 3.0
 """A proof that was not found is taken to cost so many times what was spent on it."""
 
-_NEAR = 1.04
-"""Where the best time is farther above the bound than this, it is not likely to be proved."""
+_NEAR, _NEAR_SMALL = 1.04, 1.12
+"""Where the best time is farther above the bound than this, it is not likely to be proved; in a
+small swarm it is over a wider gap."""
 
 
 Tell = Callable[[State], None]
@@ -53,16 +58,30 @@ def narrow(state: State, work: Work, tell: Tell = lambda state: None) -> State:
     """Better trees and a better bound, within some work.
 
     Most swarms are settled at once. Where the bound is not near, or part of the work does not do
-    it, trial times climb from the bound.
+    it, trial times climb from the bound. While no tree is known there is nothing to climb to.
     """
+    if not state.has_tree:
+        return _descend(state, work.part(work.limit), work, tell)
     if is_near(state) or work.limit <= _SHORT:
-        state = _descend(state, work.part(0.5 * work.limit), work, tell)
+        share = 1.0 if is_small(state.problem) and is_near(state) else _AT_ONCE
+        state = _descend(state, work.part(share * work.limit), work, tell)
     return _climb(state, work, tell)
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether a search by cases looks at the whole swarm at once."""
+    return _takes_all(_REGION, problem)
+
+
+def _takes_all(size: int, problem: Problem) -> bool:
+    """Whether a region of so many survivors had better be the whole swarm."""
+    return 4 * size >= 3 * problem.count
 
 
 def is_near(state: State) -> bool:
     """Whether the best time is likely to be proved, or nearly."""
-    return state.tree.time_s <= _NEAR * state.bound_s
+    near = _NEAR_SMALL if is_small(state.problem) else _NEAR
+    return state.tree.time_s <= near * state.bound_s
 
 
 def _descend(state: State, part: Work, work: Work, tell: Tell) -> State:
@@ -101,7 +120,7 @@ def _climb(state: State, work: Work, tell: Tell) -> State:
     longer by `_FOURFOLD` cost four times as much.
     """
     cost = 1.0
-    while np.isfinite(state.tree.time_s) and not (state.is_proved or work.is_done):
+    while state.has_tree and not (state.is_proved or work.is_done):
         left = work.limit - work.done
         step = min(_FOURFOLD * math.log(max(_SPENT * left / cost, 1.0), 4.0), _LONGEST_STEP)
         if step < _SHORTEST_STEP:
@@ -152,7 +171,7 @@ def _search_near(state: State, trial_s: float, size: int, work: Work) -> CaseSea
 def _region(state: State, size: int) -> IntArray | None:
     """The survivors nearest to those that decide the time; None: all."""
     problem = state.problem
-    if size * 4 >= problem.count * 3:
+    if _takes_all(size, problem):
         return None
     centre = problem.start[state.tree.critical_rows()]
     nearest = np.full(problem.count, np.inf)

@@ -16,7 +16,7 @@ from reknit.exact.model.cone import Cones
 from reknit.exact.search.case_search import CaseSearch
 from reknit.exact.search.exchange import Exchange
 from reknit.exact.search.proof_tree import Faster, Region, Work
-from reknit.exact.search.state import BETTER
+from reknit.exact.search.state import BETTER, CaseProof
 from reknit.exact.search.tree_program import TreeSolution
 from reknit.network.emst import lightest_tree
 from reknit.network.links import components, lengths
@@ -53,9 +53,13 @@ class Neighbourhoods:
     work: Work
     rng: np.random.Generator
     size: float = _FIRST
+    proof: CaseProof | None = None
 
     def step(self, tree: TreeSolution) -> TreeSolution:
-        """Free one neighbourhood; the faster tree found in it, or the same one."""
+        """Free one neighbourhood; the faster tree found in it, or the same one.
+
+        Where all are free and none is faster, that is a proof for the whole swarm: `proof`.
+        """
         problem = self.cones.problem
         limit_s = tree.time_s * (1.0 - BETTER)
         moved = tree.moved(problem)
@@ -81,6 +85,8 @@ class Neighbourhoods:
             better = self._tree(tree, kept, pairs, outcome, limit_s)
             if better is not None:
                 return self.exchange.improve(better)
+        elif outcome is not None and len(kept) == 0:
+            self.proof = CaseProof(search, outcome)
         factor = 1.0 / _GROWTH if outcome is None else _GROWTH
         self.size = min(max(self.size * factor, _SMALLEST), _LARGEST, problem.count)
         return tree

@@ -6,7 +6,9 @@ link of one rounding error more than the allowed length is no link.
 
 from __future__ import annotations
 
+import heapq
 import math
+from collections import deque
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -55,7 +57,7 @@ def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
         )
     elif scenario.connectivity > 1:
         losses = scenario.connectivity - 1
-        weak = _weak_nodes(neighbour_lists(targets, limit_m), losses)
+        weak = weak_nodes(neighbour_lists(targets, limit_m), losses)
         if weak is not None:
             words = "a single UAV" if losses == 1 else f"{losses} UAVs"
             where = "it is a cut node" if len(weak) == 1 else "too few paths between them"
@@ -95,13 +97,14 @@ def neighbour_lists(points: FloatArray, limit_m: float) -> list[list[int]]:
     return lists
 
 
-def _weak_nodes(neighbours: list[list[int]], losses: int) -> IntArray | None:
+def weak_nodes(neighbours: list[list[int]], losses: int) -> IntArray | None:
     """Why a connected graph does not stay connected when any so many nodes are lost: a cut node,
     or two nodes with too few paths between them. None if it does stay connected.
 
-    One loss is about cut nodes. For more (Esfahanian and Hakimi 1984) take a node with the fewest
-    neighbours. A cut without it parts it from some node that is no neighbour; a smallest cut with
-    it parts two of its neighbours. So it is enough to count disjoint paths between these.
+    One loss is about cut nodes. For more, `_survives` tells; where it does not, the two nodes are
+    looked for (Esfahanian and Hakimi 1984). Take a node with the fewest neighbours. A cut without
+    it parts it from some node that is no neighbour; a smallest cut with it parts two of its
+    neighbours. So it is enough to count disjoint paths between these.
     """
     count = len(neighbours)
     if count <= 2:
@@ -114,6 +117,8 @@ def _weak_nodes(neighbours: list[list[int]], losses: int) -> IntArray | None:
     far = sorted(set(range(count)) - set(around) - {poorest})
     if far and (count <= losses + 1 or len(around) <= losses):
         return np.array([poorest, far[0]])
+    if _survives(neighbours, losses):
+        return None
     questions = [(poorest, node) for node in far]
     questions += [(i, j) for i, j in combinations(sorted(around), 2) if j not in neighbours[i]]
     graph = _split_graph(neighbours)
@@ -121,6 +126,55 @@ def _weak_nodes(neighbours: list[list[int]], losses: int) -> IntArray | None:
         if maximum_flow(graph, source + count, sink).flow_value <= losses:
             return np.array([source, sink])
     return None
+
+
+def _survives(neighbours: list[list[int]], losses: int) -> bool:
+    """Whether a graph of more than losses + 1 nodes stays connected when any so many are lost.
+
+    Even (1975): put the nodes in any order. A cut of at most so many nodes parts two of the first
+    losses + 1, or else, v being the first node that it parts from those before, it parts v from
+    all of them that are left. The nodes come in an order in which nearly all have losses + 1
+    neighbours before them, who cannot all be lost; for the others disjoint paths are counted.
+    """
+    order, before = _linked_first(neighbours, losses + 1)
+    first = order[: losses + 1]
+    if any(
+        j not in neighbours[i] and not _has_paths(neighbours, i, j, losses + 1)
+        for i, j in combinations(first, 2)
+    ):
+        return False
+    place_of = {node: place for place, node in enumerate(order)}
+    return all(
+        before[place] > losses or _leads_back(neighbours, order[place], place_of, losses + 1)
+        for place in range(losses + 1, len(order))
+    )
+
+
+def _linked_first(neighbours: list[list[int]], enough: int) -> tuple[list[int], list[int]]:
+    """Nodes in an order in which each has as many neighbours before it as any that is left, and
+    how many it has; more than enough are not counted.
+    """
+    before = [0] * len(neighbours)
+    is_taken = [False] * len(neighbours)
+    waiting = [(0, node) for node in range(len(neighbours))]
+    order = []
+    while waiting:
+        known, node = heapq.heappop(waiting)
+        if is_taken[node] or -known != before[node]:
+            continue
+        is_taken[node] = True
+        order.append(node)
+        for other in neighbours[node]:
+            if not is_taken[other] and before[other] < enough:
+                before[other] += 1
+                heapq.heappush(waiting, (-before[other], other))
+    return order, [before[node] for node in order]
+
+
+def _has_paths(neighbours: list[list[int]], start: int, end: int, paths: int) -> bool:
+    """Whether so many paths lead from one node to another that share no node in between."""
+    graph = _split_graph(neighbours)
+    return bool(maximum_flow(graph, start + len(neighbours), end).flow_value >= paths)
 
 
 def _split_graph(neighbours: list[list[int]]) -> csr_array:
@@ -132,6 +186,50 @@ def _split_graph(neighbours: list[list[int]]) -> csr_array:
     ends = (np.concatenate([inner, exits]), np.concatenate([inner + count, entries]))
     capacity = np.ones(count + len(exits), dtype=np.int32)
     return csr_array((capacity, ends), shape=(2 * count, 2 * count))
+
+
+def _leads_back(
+    neighbours: list[list[int]], start: int, place_of: dict[int, int], paths: int
+) -> bool:
+    """Whether so many paths lead from a node to nodes placed before it that share only the start.
+
+    Paths are added one by one (Ford and Fulkerson): a new one may take over a node from an
+    earlier path, which is then led elsewhere from the node before. A path ends at the first node
+    that is placed before the start; those are many, so it is short.
+    """
+    here = place_of[start]
+    previous: dict[int, int] = {}  # of each node on a path
+    for _ in range(paths):
+        state = first = (start, False)  # a node, and whether it is being entered
+        came_from = {first: first}
+        queue = deque(came_from)
+        while queue:
+            state = queue.popleft()
+            node, is_entered = state
+            if not is_entered:
+                steps = [(other, True) for other in neighbours[node] if other != start]
+                if node in previous:  # the path need not come this way any more
+                    steps.append((node, True))
+            elif node in previous:
+                steps = [(previous[node], False)]
+            elif place_of[node] < here:
+                break
+            else:
+                steps = [(node, False)]
+            for step in steps:
+                if step not in came_from and previous.get(step[0]) != node:
+                    came_from[step] = state
+                    queue.append(step)
+        else:
+            return False
+        while state != first:
+            node, is_entered = state
+            state = came_from[state]
+            if is_entered and state[0] != node:
+                previous[node] = state[0]
+            elif is_entered:
+                del previous[node]
+    return True
 
 
 def cut_node(neighbours: list[list[int]]) -> int | None:
