@@ -87,12 +87,10 @@ def _watch(page: Page) -> None:
     page.fill("#generation #field-destroyed", "0.9")
     page.click("#generate")
     _until(page, "reknit.scenario.positions_m.length === 600")
+    page.uncheck("#planner-hero")
+    page.check("#planner-cr-mgc")
     page.click("#mend-now")
-    _until(
-        page,
-        "reknit.runs.filter((run) => run.planner !== 'hero')"
-        ".every((run) => run.history.length > 3 || run.recovery)",
-    )
+    _until(page, "reknit.runs.every((run) => run.history.length > 3 || run.recovery)")
     page.evaluate("document.querySelector('aside').scrollTo(0, 0)")
 
 

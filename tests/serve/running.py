@@ -62,17 +62,27 @@ def running(*options: str, token: str | None = None) -> Iterator[Running]:
             process.stdout.close()
 
 
-def until(holds: Callable[[], bool], limit_s: float = 60.0) -> None:
-    """Wait until something holds; fail if it does not within the limit."""
+def until(
+    holds: Callable[[], bool],
+    limit_s: float = 60.0,
+    instead: Callable[[], object] = lambda: "nothing more is known",
+) -> None:
+    """Wait until something holds; fail with what is `instead` if it does not within the limit."""
     end_s = time.monotonic() + limit_s
     while not holds():
-        assert time.monotonic() < end_s, "it never held"
+        assert time.monotonic() < end_s, f"it never held: {instead()}"
         time.sleep(0.02)
 
 
 def body_of(scenario: reknit.Scenario, **more: Any) -> dict[str, Any]:
     """A request body."""
     return {"scenario": scenario_file(scenario).model_dump(mode="json"), **more}
+
+
+def busy_body() -> dict[str, Any]:
+    """A comparison of about a second: it can be met at work, and its end can be waited for."""
+    scenario = reknit.generate(2_000, 0.5, seed=4)
+    return body_of(scenario, planners=["certified"] * 5, frames=2)
 
 
 def slow_body() -> dict[str, Any]:

@@ -20,7 +20,7 @@ import reknit
 from reknit.base.errors import InvalidParameter
 from reknit.serve.jobs import Job, JobStore
 from reknit.serve.settings import ServeSettings
-from tests.serve.running import Running, body_of, running, slow_body, until, value_of
+from tests.serve.running import Running, body_of, busy_body, running, slow_body, until, value_of
 
 LATER = {"prefer": "respond-async"}
 
@@ -72,7 +72,7 @@ def _previews(
 def test_learning_is_streamed(http: httpx.Client) -> None:
     """While ML-DAGL iterates, its targets arrive one after the other and its best time falls."""
     scenario = reknit.generate(120, 0.5, seed=3, split=True)
-    previews = _previews(http, scenario, "ml-dagl", iterations=60)
+    previews = _previews(http, scenario, "ml-dagl", preset="paper", iterations=20)
     assert len(previews) >= 3
     places = [np.asarray(preview["targets_m"]) for preview in previews]
     assert all(place.shape == scenario.survivor_positions.shape for place in places)
@@ -140,12 +140,9 @@ def test_a_client_that_hangs_up_frees_its_worker(service: Running, http: httpx.C
 
 def test_a_killed_worker_is_replaced_and_its_job_done(service: Running, http: httpx.Client) -> None:
     """Kill -9 under a job: another worker begins it again, and the answer is right."""
-    scenario = reknit.generate(2_000, 0.5, seed=4)
     retried = value_of(http.get("/v1/metrics").text, "reknit_jobs_retried_total")
     with ThreadPoolExecutor(1) as threads, service.http() as other:
-        answer = threads.submit(
-            other.post, "/v1/comparisons", json=body_of(scenario, planners=["certified"], frames=2)
-        )
+        answer = threads.submit(other.post, "/v1/comparisons", json=busy_body())
         until(lambda: _busy(http) == 1)
         for pid in service.worker_pids():
             os.kill(pid, signal.SIGKILL)
@@ -211,10 +208,8 @@ def test_a_full_queue_says_when_to_come_again() -> None:
 def test_shutting_down_finishes_what_was_accepted() -> None:
     """A request that is being worked on when SIGTERM comes gets its answer."""
     with running("--workers", "1") as service, service.http() as http:
-        scenario = reknit.generate(2_000, 0.5, seed=4)
-        body = body_of(scenario, planners=["certified"], frames=2)
         with ThreadPoolExecutor(1) as threads, service.http() as other:
-            answer = threads.submit(other.post, "/v1/comparisons", json=body)
+            answer = threads.submit(other.post, "/v1/comparisons", json=busy_body())
             until(lambda: _busy(http) == 1)
             service.process.send_signal(signal.SIGTERM)
             assert answer.result().status_code == 200
@@ -226,15 +221,27 @@ def test_a_result_can_be_fetched_while_the_service_ends() -> None:
     result, and only then the service is gone.
     """
     with running("--workers", "1") as service, service.http() as http:
-        scenario = reknit.generate(2_000, 0.5, seed=4)
-        body = body_of(scenario, planners=["certified"], frames=2)
-        place = http.post("/v1/comparisons", json=body, headers=LATER).headers["location"]
+        place = http.post("/v1/comparisons", json=busy_body(), headers=LATER).headers["location"]
         until(lambda: _busy(http) == 1)
         service.process.send_signal(signal.SIGTERM)
         until(lambda: http.get("/v1/health").json()["status"] == "draining")
         refused = http.post("/v1/scenarios", json={"uavs": 5})
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
         assert _events(http, place)[-1][1]["state"] == "done"
+        with service.http() as anew:
+            assert anew.get(f"{place}/result").status_code == 200
+        assert service.process.wait(60) == 0
+
+
+def test_a_result_from_just_before_the_signal_can_be_fetched() -> None:
+    """A job that had ended when SIGTERM came, but whose client had not yet come for its result."""
+    with running("--workers", "1") as service, service.http() as http:
+        body = body_of(reknit.generate(20, 0.5, seed=4))
+        place = http.post("/v1/bounds", json=body, headers=LATER).headers["location"]
+        until(lambda: http.get(place).json()["state"] == "done")
+        service.process.send_signal(signal.SIGTERM)
+        until(lambda: http.get("/v1/health").json()["status"] == "draining")
+        time.sleep(0.5)  # longer than a service takes that waits for nobody
         with service.http() as anew:
             assert anew.get(f"{place}/result").status_code == 200
         assert service.process.wait(60) == 0

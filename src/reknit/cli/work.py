@@ -14,8 +14,8 @@ from reknit.cli.values import folder, print_json
 
 def pretrain(
     planner: Annotated[str, typer.Option(help="ml-dagl or cr-mgc.")] = "ml-dagl",
-    preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
-    dim: Annotated[int, typer.Option(help="2 or 3.")] = 2,
+    preset: Annotated[str, typer.Option(help="default, relaxed or paper.")] = "default",
+    dim: Annotated[int, typer.Option(help="2 or 3, with --preset relaxed.")] = 2,
     steps: Annotated[
         int | None, typer.Option(min=1, help="Training steps.", show_default="the recipe's")
     ] = None,
@@ -29,6 +29,17 @@ def pretrain(
     residual: Annotated[
         bool, typer.Option(help="With skip connections; without, for an ablation.")
     ] = True,
+    attention: Annotated[
+        bool | None,
+        typer.Option(help="With --preset default: told of the damage.", show_default="as shipped"),
+    ] = None,
+    links: Annotated[
+        bool | None,
+        typer.Option(
+            help="With --preset default: survivors hear of each other; without, for an ablation.",
+            show_default="as shipped",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
     out: Annotated[
         Path, typer.Option(metavar="DIR", parser=folder, help="Folder of checkpoint and weights.")
@@ -36,13 +47,15 @@ def pretrain(
 ) -> int:
     """Train a planner's weights; stopped at any moment, the same call goes on from there.
 
-    Use them: reknit recover --planner ml-dagl --param weights=training/weights.safetensors
+    Use them: reknit recover --planner ml-dagl --param weights=training/default.safetensors
     """
     from reknit.cli import console
     from reknit.recovery.training import train
 
     with console.progress_bar() as progress:
-        path = train(planner, preset, dim, steps, seed, out, progress, uavs, gco, residual)
+        path = train(
+            planner, preset, dim, steps, seed, out, progress, uavs, gco, residual, attention, links
+        )
     console.out.print(f"Weights: {path}", markup=False, soft_wrap=True)
     console.out.print(
         f"Use them: reknit recover --planner {planner} --param weights={path}",

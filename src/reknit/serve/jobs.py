@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 
 from reknit.serve.models import JobState, JobStatus, Preview
-from reknit.serve.problems import Problem, problem
+from reknit.serve.problems import CANCELLED, Problem
 
 _ENDED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 
@@ -40,6 +40,15 @@ class Job:
     def is_over(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.state in _ENDED
+
+    def is_awaited(self, patience_s: float) -> bool:
+        """Whether a client may still come for what comes of it.
+
+        A job that ended just now counts too: its client may be on the way.
+        """
+        if self.collected.is_set():
+            return False
+        return self.ended_s is None or time.monotonic() - self.ended_s < patience_s
 
     def status(self) -> JobStatus:
         """What a client is told."""
@@ -89,7 +98,7 @@ class Job:
 
     def end_cancelled(self) -> None:
         """It was cancelled and no worker has it any more."""
-        self.problem = problem(410, "Cancelled", "the job was cancelled")
+        self.problem = CANCELLED
         self.message = "cancelled"
         self._end(JobState.CANCELLED)
 

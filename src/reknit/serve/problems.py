@@ -66,6 +66,10 @@ def problem(status: int, kind: str, detail: str, **more: Any) -> Problem:
     )
 
 
+CANCELLED = problem(410, "Cancelled", "the job was cancelled")
+"""What is left of a job that nobody wants any more."""
+
+
 def problem_of(error: ReknitError) -> Problem:
     """The problem that an error of reknit is: the caller's, so 422 (501: an extra is missing)."""
     kind = type(error).__name__

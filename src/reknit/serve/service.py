@@ -52,11 +52,11 @@ class Service:
 
     async def _drained(self) -> None:
         self.is_draining = True
-        pending = [job for job in self.store.jobs() if not job.is_over]
+        awaited = [job for job in self.store.jobs() if job.is_awaited(_COLLECT_S)]
         await self.pool.drain(self.settings.drain_s)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(min(_COLLECT_S, self.settings.drain_s)):
-                for job in pending:
+                for job in awaited:
                     await job.collected.wait()
 
     async def stop(self) -> None:

@@ -51,6 +51,10 @@ _OWN = frozenset(
 )
 
 
+class Unwanted(Exception):
+    """Nobody wants the result any more."""
+
+
 @dataclass(frozen=True)
 class Call:
     """Limits and listeners of one task.
@@ -71,6 +75,13 @@ class Call:
     progress: Progress
     cancel: Cancel
     stop: Cancel
+
+    def go_on(self) -> None:
+        """Raise `Unwanted` if it is: a planner that is told to stop hands over what it has, and
+        flying and measuring that would be work for nobody.
+        """
+        if self.cancel():
+            raise Unwanted
 
 
 Task = Callable[[bytes, Call], str]
@@ -118,6 +129,7 @@ def comparison_task(body: bytes, call: Call) -> str:
         def report(fraction: float, message: str, done: int = number, name: str = name) -> None:
             call.progress((done + fraction) / count, f"{name}: {message}")
 
+        call.go_on()
         report(0.0, "planning")
         try:
             own = replace(call, budget_s=share_s, progress=report)
@@ -126,6 +138,7 @@ def comparison_task(body: bytes, call: Call) -> str:
             rows.append(ComparisonRow(planner=name, problem=problem_of(error)))
         else:
             rows.append(ComparisonRow(planner=name, recovery=recovery_model(run, request.frames)))
+    call.go_on()
     bounds_s = [lower_bound(scenario, _limits(share_s, call)).bound_s]
     bounds_s += [
         row.recovery.plan.lower_bound_s for row in rows if row.recovery and row.recovery.plan
@@ -198,7 +211,9 @@ def _recovered(
             cancel=call.cancel,
             **_as_keywords(parameters),
         )
+    call.go_on()
     flight = fly(scenario, found, progress=call.progress, cancel=call.cancel)
+    call.go_on()
     metrics = measure(scenario, flight, found)
     return Run(scenario, planner, found, flight, metrics, found.compute_s)
 

@@ -20,8 +20,8 @@ import numpy as np
 from reknit.base.errors import ReknitError
 from reknit.base.progress import Report
 from reknit.serve.models import Preview
-from reknit.serve.problems import Problem, problem, problem_of
-from reknit.serve.tasks import TASKS, Call
+from reknit.serve.problems import CANCELLED, Problem, problem, problem_of
+from reknit.serve.tasks import TASKS, Call, Unwanted
 from reknit.serve.wire import (
     CANCEL,
     PROBLEM,
@@ -97,6 +97,8 @@ class _Worker:
         call = Call(order.budget_s, self._progress, self._is_cancelled.is_set, stop)
         try:
             return RESULT, TASKS[order.name](body, call).encode()
+        except Unwanted:
+            return PROBLEM, _encode(CANCELLED)
         except ReknitError as error:
             return PROBLEM, _encode(problem_of(error))
         except MemoryError:

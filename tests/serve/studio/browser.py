@@ -53,7 +53,8 @@ def load(page: Page, scenario: reknit.Scenario) -> None:
 def mended(page: Page, count: int) -> None:
     """Wait until every planner has ended."""
     runs = f"reknit.runs.length === {count} && reknit.runs.every((r) => r.recovery || r.problem)"
-    until(lambda: bool(page.evaluate(runs)), 120.0)
+    state = "[reknit.runs.map((r) => [r.planner, r.message]), document.querySelector('#status').innerText]"
+    until(lambda: bool(page.evaluate(runs)), 120.0, lambda: page.evaluate(state))
 
 
 def choose(page: Page, *names: str) -> None:
