@@ -7,15 +7,13 @@ import gzip
 import io
 import json
 import random
-import signal
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 import reknit
 from campaign.corpus import documents, drawn, drawn_tables
+from campaign.limits import ending_within
 from campaign.outcome import Outcome
 from reknit.cli import main
 from reknit.errors import ReknitError
@@ -60,22 +58,6 @@ x = "uavs"
 
 class _TooLong(BaseException):
     """More computing than a wrong file may cost."""
-
-
-def _stop(_: int, __: FrameType | None) -> None:
-    raise _TooLong
-
-
-@contextlib.contextmanager
-def _limited() -> Iterator[None]:
-    """Interrupts after ten seconds of computing."""
-    before = signal.signal(signal.SIGPROF, _stop)
-    signal.setitimer(signal.ITIMER_PROF, _MOST_CPU_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def _break(text: str, rng: random.Random, encoding: str = "utf-8") -> bytes:
@@ -172,7 +154,7 @@ def _fault(kind: str, path: Path, folder: Path) -> tuple[str, int]:
         words = ["recover", str(path), "--planner", "contraction", "--budget", "1", "--json"]
     error = io.StringIO()
     try:
-        with _limited():
+        with ending_within(_MOST_CPU_S, _TooLong()):
             if kind == "study.toml" and _is_study(path):
                 return "", 0
             code = _call(words, error)

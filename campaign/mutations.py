@@ -20,9 +20,9 @@ def _mutate_number(value: float, rng: np.random.Generator) -> float:
     if kind == 0:
         return float(rng.choice(_ODD))
     if kind == 1:
-        return float(value * 10.0 ** rng.uniform(-12.0, 12.0))
+        return value * float(10.0 ** rng.uniform(-12.0, 12.0))
     if kind == 2:
-        return float(value * (1.0 + rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-16.0, 0.0)))
+        return value * float(1.0 + rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-16.0, 0.0))
     if kind == 3:
         return float(np.nextafter(value, np.inf))
     return float(-value)

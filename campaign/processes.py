@@ -230,10 +230,10 @@ def train(folder: str) -> Path:
     from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
     from reknit.algorithms.learned.ml_dagl.dgcn import Shape
     from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
-    from reknit.algorithms.learned.ml_dagl.recipe import default_recipe
+    from reknit.algorithms.learned.ml_dagl.recipe import relaxed_recipe
 
     recipe = replace(
-        default_recipe(),
+        relaxed_recipe(),
         shape=Shape(2, hidden=16, blocks=1),
         curriculum=Curriculum(2, size_range=(12, 24), largest=30),
         steps=12,

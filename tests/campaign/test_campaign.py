@@ -110,6 +110,21 @@ def test_findings_are_kept_until_they_are_mended(
     assert "## Open findings\n\nNone." in page(log)
 
 
+def _endless(seed: int, folder: Path) -> Outcome:
+    while True:
+        pass
+
+
+def test_a_seed_that_does_not_end_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is stopped after its processor time, and the campaign goes on with the next one."""
+    monkeypatch.setattr(parts, "LONGEST_S", 0.2)
+    monkeypatch.setattr(parts, "PARTS", {"plans": Entry(_endless, "", 1)})
+    [finding] = run_seed("plans", 0).outcome.findings
+    assert "no end within 0.2 s of computing" in finding
+    monkeypatch.setattr(parts, "PARTS", {"plans": _entry(1)})
+    assert run_seed("plans", 1).outcome.findings == ()
+
+
 def test_a_killed_campaign_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After kill -9 and a torn last line every seed of every part is there once."""
     words = [sys.executable, "-m", "campaign", "--out", str(tmp_path), "--page"]
