@@ -11,7 +11,7 @@ from typing import Annotated
 
 import numpy as np
 
-from reknit.algorithms.objective import TINY_M, add_excess, largest, needed_move_m
+from reknit.algorithms.objective import TINY_M, add_excess, largest, needed_move_m, planned_time_s
 from reknit.algorithms.parameters import Iterations, Penalty, Range, check_fields
 from reknit.algorithms.protocols import Proposal
 from reknit.algorithms.tree_starts import Adam, descend_trees, drawn_trees
@@ -202,7 +202,7 @@ class Descent:
                 is_first = track.steps == 0 and start is None
                 tree = Problem.of(scenario).emst if is_first else emst(x)
             missing_m = float(np.maximum(0.0, lengths(x, tree) - limit_m).sum())
-            track.see(x, _time_s(scenario, x), missing_m)
+            track.see(x, planned_time_s(scenario, x), missing_m)
             done = track.steps / max(1, self.iterations)
             context.progress(track.progress(done), track.report(x))
             if context.is_over:
@@ -223,13 +223,7 @@ def _contracted(
     if nearest is not None:
         starts.append(("output", nearest))
     contracted = [(contract(scenario, targets), origin) for origin, targets in starts]
-    return [(targets, _time_s(scenario, targets), origin) for targets, origin in contracted]
-
-
-def _time_s(scenario: Scenario, targets: FloatArray) -> float:
-    """Planned T_rc, ``max_i |x_i - p_i| / v_i``."""
-    moved_m = np.sqrt(((targets - scenario.survivor_positions) ** 2).sum(axis=1))
-    return float((moved_m / scenario.max_speed_mps[scenario.survivors]).max())
+    return [(targets, planned_time_s(scenario, targets), origin) for targets, origin in contracted]
 
 
 @dataclass(eq=False)

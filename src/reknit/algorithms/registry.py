@@ -185,7 +185,7 @@ BUILT_IN = (
     Entry(
         "ml-dagl",
         "reknit.algorithms.learned.ml_dagl.planner:MlDagl",
-        "the paper's: graph convolutions over survivors and destroyed, trained online, refined",
+        "a network has learned how survivors pull each other; preset=paper: the paper's network",
         extra="learn",
     ),
     Entry(

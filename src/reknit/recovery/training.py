@@ -10,7 +10,7 @@ from reknit.base.progress import Progress, silent
 from reknit.recovery.planning import check_seed
 
 TRAINABLE = ("ml-dagl", "cr-mgc")
-PRESETS = ("default", "paper")
+PRESETS = ("default", "relaxed", "paper")
 
 
 def train(
@@ -24,6 +24,8 @@ def train(
     uavs: int | None = None,
     gco: str = "bipartite",
     residual: bool = True,
+    attention: bool | None = None,
+    links: bool | None = None,
 ) -> Path:
     """Train, or go on training, in a folder; returns the path of the weights.
 
@@ -36,6 +38,9 @@ def train(
     gco, residual
         For the preset "paper" alone: a network with the ordinary convolution or without its skip
         connections, as of `ml-dagl`, trained for itself.
+    attention, links
+        For the preset "default" alone: a network with or without them, trained for itself; None:
+        as shipped.
     """
     if planner not in TRAINABLE:
         raise UnknownName("planner", planner, TRAINABLE)
@@ -46,6 +51,11 @@ def train(
         raise InvalidParameter("dim", dim, "2 or 3")
     if planner == "cr-mgc" and (steps is not None or preset != "default" or dim != 2):
         raise InvalidParameter("preset, dim, steps", (preset, dim, steps), "not for cr-mgc")
+    if preset != "default" and (attention, links) != (None, None):
+        allowed = "given with the preset 'default' alone"
+        raise InvalidParameter("attention, links", (attention, links), allowed)
+    if preset == "default" and dim != 2:
+        raise InvalidParameter("dim", dim, "2 with the preset 'default': one model serves both")
     if preset == "paper" and dim != 2:
         raise InvalidParameter("dim", dim, "2 with the preset 'paper': it has no 3-D swarms")
     if preset != "paper" and uavs is not None:
@@ -57,13 +67,21 @@ def train(
         from reknit.algorithms.learned.cr_mgc.pretrain import MetaRecipe
         from reknit.algorithms.learned.cr_mgc.pretrain import pretrain as meta_train
         from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
-        from reknit.algorithms.learned.ml_dagl.recipe import default_recipe, paper_recipe
+        from reknit.algorithms.learned.ml_dagl.pull.training import PullRecipe, pretrain_pulls
+        from reknit.algorithms.learned.ml_dagl.recipe import paper_recipe, relaxed_recipe
     except ModuleNotFoundError as error:
         raise MissingExtra("training", "learn") from error
     if planner == "cr-mgc":
         return meta_train(MetaRecipe(seed=seed), out_dir, progress)
     if preset == "default":
-        recipe = default_recipe(dim)
+        pull = PullRecipe(seed=seed)
+        given = {"attention": attention, "links": links}
+        switches = {name: value for name, value in given.items() if value is not None}
+        shape = replace(pull.shape, **switches)
+        pull = replace(pull, shape=shape, steps=pull.steps if steps is None else steps)
+        return pretrain_pulls(pull, out_dir, progress)
+    if preset == "relaxed":
+        recipe = relaxed_recipe(dim)
     else:
         recipe = paper_recipe(uavs or 200, gco=gco, residual=residual)
     recipe = replace(recipe, seed=seed, steps=recipe.steps if steps is None else steps)

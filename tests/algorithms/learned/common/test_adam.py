@@ -42,7 +42,8 @@ def test_steps_are_those_of_torch() -> None:
 
 _FRESH = """
 import sys, reknit
-plan = reknit.plan(reknit.generate(20, 10, 7, split=True), "ml-dagl", iterations=3)
+scenario = reknit.generate(20, 10, 7, split=True)
+plan = reknit.plan(scenario, "ml-dagl", preset="relaxed", iterations=3)
 assert plan.details["iterations"] == 3
 print([name for name in ("torch", "torch._dynamo", "sympy") if name in sys.modules])
 """

@@ -22,14 +22,17 @@ SMALL: dict[str, dict[str, Any]] = {
     "cr-mgc": {"iterations": 2},
     "demd": {"iterations": 3, "hidden": 32},
     "descent": {},
-    "ml-dagl": {"iterations": 2, "refine": 5},
+    "ml-dagl": {"trees": 4, "refine": 5},
 }
 """The planners of this room and their neighbours, each with little to do."""
 
 PAPER: dict[str, Any] = {"preset": "paper", "iterations": 2}
+RELAXED: dict[str, Any] = {"preset": "relaxed", "iterations": 2, "refine": 5}
 
 
-@pytest.mark.parametrize(("name", "parameters"), [*SMALL.items(), ("ml-dagl", PAPER)])
+@pytest.mark.parametrize(
+    ("name", "parameters"), [*SMALL.items(), ("ml-dagl", PAPER), ("ml-dagl", RELAXED)]
+)
 def test_plans_in_threads_are_those_made_in_turn(name: str, parameters: dict[str, Any]) -> None:
     """Eight plans at once have the bytes of the same eight one after another."""
     scenarios = [reknit.generate(40, 20, seed=seed, split=True) for seed in range(8)]

@@ -20,12 +20,12 @@ from reknit.algorithms.learned.common.weights import load_weights, read_manifest
 from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
-from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig, default_recipe, paper_recipe
+from reknit.algorithms.learned.ml_dagl.recipe import PretrainConfig, paper_recipe, relaxed_recipe
 from reknit.algorithms.learned.ml_dagl.weight_files import tensor_shapes, weight_file
 from reknit.base.errors import InvalidParameter, InvalidWeights, UnknownName
 
 SMALL = replace(
-    default_recipe(),
+    relaxed_recipe(),
     shape=Shape(2, hidden=16, blocks=1),
     curriculum=Curriculum(2, size_range=(12, 24), largest=30),
     steps=12,

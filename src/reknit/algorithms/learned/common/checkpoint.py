@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 FILE = "checkpoint.safetensors"
 _MOMENTS = ("exp_avg", "exp_avg_sq")
+_VERSIONS = ("torch", "numpy", "scipy", "safetensors")
+"""Of what may change the weights that a recipe gives."""
 
 
 @dataclass(eq=False)
@@ -85,6 +88,17 @@ class Checkpoint:
         data = save({k: v.contiguous() for k, v in tensors.items()}, {"run": json.dumps(facts)})
         with replacing(folder / FILE) as temporary:
             temporary.write_bytes(data)
+
+    def facts(self, points: int = 100) -> JsonDict:
+        """What a manifest tells of the run, with a loss curve of so many points."""
+        return {
+            "recipe": self.recipe,
+            "steps_trained": self.step,
+            "trained_s": round(self.trained_s, 1),
+            "threads": torch.get_num_threads(),
+            "versions": {name: version(name) for name in _VERSIONS},
+            "loss_curve": thinned(self.losses, points),
+        }
 
     @staticmethod
     def load(folder: Path) -> Checkpoint:

@@ -139,3 +139,10 @@ def convolve(features: Tensor, kernel: Tensor, layer: nn.Linear) -> Tensor:
         result: Tensor = layer(kernel @ features)
         return result
     return kernel @ functional.linear(features, layer.weight) + layer.bias
+
+
+class BareLinear(nn.Linear):
+    """A layer whose weights nobody has drawn yet: torch would take them from its global state."""
+
+    def reset_parameters(self) -> None:
+        """Leave them."""

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reknit.algorithms.objective import needed_move_m
+from reknit.algorithms.objective import needed_move_m, planned_time_s
 from reknit.base.types import BoolArray, FloatArray
 from reknit.swarm.scenario import Scenario
 
@@ -92,9 +92,8 @@ class ScaledScenario:
         return torch.where(torch.from_numpy(self.fixed)[:, None], self.start, output)
 
     def time_s(self, targets: FloatArray) -> float:
-        """Planned T_rc of one set of targets, ``max_i |x_i - p_i| / v_i``."""
-        moved_m = np.sqrt(((targets - self.scenario.survivor_positions) ** 2).sum(axis=1))
-        return float((moved_m / self.scenario.max_speed_mps[self.scenario.survivors]).max())
+        """Planned T_rc of one set of targets."""
+        return planned_time_s(self.scenario, targets)
 
     def targets(self, output: Tensor) -> FloatArray:
         """(B, N_R, dim) outputs as targets in metres; anchors stay."""

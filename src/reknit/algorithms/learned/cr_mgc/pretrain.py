@@ -19,14 +19,13 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain, thinned
+from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain
 from reknit.algorithms.learned.common.layers import ConvolutionStack, as_tensor
 from reknit.algorithms.learned.common.loss import LossRule, judge
 from reknit.algorithms.learned.common.scaled import ScaledScenario
@@ -42,7 +41,6 @@ from reknit.algorithms.learned.cr_mgc.net import (
 from reknit.base.errors import InvalidParameter, NoSplitFound
 from reknit.base.files import output_folder
 from reknit.base.progress import Progress, silent
-from reknit.base.types import JsonDict
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario
 
@@ -174,7 +172,12 @@ def pretrain(
             state.capture(optimizer, net)
             state.save(folder)
     path = folder / "meta.safetensors"
-    save_weights(path, {name: state.weights[name] for name in shapes}, _facts(state), "float16")
+    save_weights(
+        path,
+        {name: state.weights[name] for name in shapes},
+        {"planner": "cr-mgc", **state.facts(points=50)},
+        "float16",
+    )
     return path
 
 
@@ -211,15 +214,3 @@ def _loss(recipe: MetaRecipe, net: ConvolutionStack, scenario: Scenario) -> Tens
     kernel = as_tensor(enlarged_kernel(scenario.survivor_positions, recipe.enlargement))
     output = run_net(net, scaled.start, kernel)
     return judge(output[None], scaled, recipe.loss).loss[0] / scaled.scale.size_m
-
-
-def _facts(state: Checkpoint) -> JsonDict:
-    return {
-        "planner": "cr-mgc",
-        "recipe": state.recipe,
-        "steps_trained": state.step,
-        "trained_s": round(state.trained_s, 1),
-        "threads": torch.get_num_threads(),
-        "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
-        "loss_curve": thinned(state.losses, points=50),
-    }

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from reknit.algorithms.learned.common.layers import dropout_mask
+from reknit.algorithms.learned.common.layers import BareLinear, dropout_mask
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.propagation import Pass, Trunk, Weights, Wiring
 from reknit.base.errors import InvalidParameter
@@ -92,7 +92,7 @@ class Dgcn(nn.Module):
         self.dropout = dropout
         self.skip_zero_rows = False
         self.units: list[Tensor | None] = [None] * shape.blocks
-        self.layers = nn.ModuleList(_BareLinear(i, o, shape.bias) for i, o in shape.layer_sizes)
+        self.layers = nn.ModuleList(BareLinear(i, o, shape.bias) for i, o in shape.layer_sizes)
         for layer in self.linear_layers:
             limit = 1.0 / math.sqrt(layer.in_features)
             with torch.no_grad():
@@ -170,10 +170,3 @@ def _narrow(layer: nn.Linear, units: Tensor, features: Tensor) -> None:
     layer.out_features, layer.in_features = layer.weight.shape
     if layer.bias is not None:
         layer.bias = nn.Parameter(layer.bias[units])
-
-
-class _BareLinear(nn.Linear):
-    """A layer whose weights nobody has drawn yet: torch would take them from its global state."""
-
-    def reset_parameters(self) -> None:
-        """Leave them."""

@@ -1,13 +1,17 @@
-"""ML-DAGL (Section IV): damage attention, dilated convolutions, online iterations, best kept."""
+"""ML-DAGL (Section IV): damage attention, dilated convolutions, online iterations, best kept.
+
+The presets "paper" and "relaxed" are here; "default", which has another network, is in `pull`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+import torch
 from torch import Tensor
 
 from reknit.algorithms.descent import Descent
@@ -20,10 +24,16 @@ from reknit.algorithms.learned.common.solution import NO, choose
 from reknit.algorithms.learned.common.threads import run_until_over
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
+from reknit.algorithms.learned.ml_dagl.pull.net import PullNet, PullShape
+from reknit.algorithms.learned.ml_dagl.pull.proposing import (
+    PullSettings,
+    load_pull_net,
+    propose_pulled,
+)
 from reknit.algorithms.learned.ml_dagl.settings import (
-    DEFAULT,
     PAPER,
     PRESETS,
+    RELAXED,
     Settings,
 )
 from reknit.algorithms.learned.ml_dagl.weight_files import (
@@ -32,7 +42,7 @@ from reknit.algorithms.learned.ml_dagl.weight_files import (
     untrained_net,
     weight_file,
 )
-from reknit.algorithms.parameters import Dropout, Iterations, LearningRate, Penalty
+from reknit.algorithms.parameters import Dropout, Iterations, LearningRate, Penalty, Range
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter, TooLarge, UnknownName
@@ -42,9 +52,13 @@ from reknit.exact.proof.bounds import lower_bound
 from reknit.network.links import count_subnets
 from reknit.swarm.scenario import Scenario
 
-_Part = TypeVar("_Part", Settings, LossRule, OnlineRule)
+_Part = TypeVar("_Part", Settings, PullSettings, PullShape, LossRule, OnlineRule)
 
+DEFAULT_PRESET = "default"
 PRETRAINED, RANDOM, IDENTITY = "pretrained", "random", "identity"
+
+_OF_EVERY_PRESET = ("preset", "weights", "contraction", "trimming", "refine")
+_OF_DEFAULT = ("trees", "attention", "links")
 
 MOST_NODES = 50_000
 """UAVs times branches that train at once: some 3 GiB of features."""
@@ -57,7 +71,16 @@ class MlDagl:
     Parameters
     ----------
     preset
-        "default", the best made of the architecture, or "paper", to the letter.
+        "default", one pass of a network that pulls survivors along links; "paper", the paper's
+        network trained anew on every swarm, to the letter; or "relaxed", the same with a loss
+        that has a gradient, fewer iterations and its output refined.
+    trees
+        Of "default" alone: spanning trees that are pulled on side by side.
+    attention
+        Of "default" alone: whether the network is told of the damage (MBDA); the shipped weights
+        are for False.
+    links
+        Of "default" alone: whether survivors tell each other anything.
     disconnection
         "excess" or "count": how the loss measures what is not connected.
     penalty
@@ -69,7 +92,7 @@ class MlDagl:
     iterations
         Online iterations.
     learning_rate
-        Of the online iterations; in "default" relative to how far UAVs must move.
+        Of the online iterations; in "relaxed" relative to how far UAVs must move.
     dropout
         Between residual blocks during online iterations.
     gco
@@ -84,7 +107,7 @@ class MlDagl:
     trimming
         End the plan where it reconnects the swarm.
     refine
-        Steps of descent on the targets after the online iterations; 0: none.
+        Steps of descent on the targets after the network; 0: none.
     fastest
         Which T_rc a connected output is kept for: "planned", or "flown": when the swarm flying
         there is first connected.
@@ -93,11 +116,16 @@ class MlDagl:
     awake_only
         Train without the units that answer to no UAV before training.
 
+    The preset "default" has no online iterations, so what belongs to them or to the paper's
+    network cannot be given with it: `disconnection` to `residual`, and `fastest` to `awake_only`.
     Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
     plan's status says whether it happens to hold.
     """
 
-    preset: str = "default"
+    preset: str = DEFAULT_PRESET
+    trees: Annotated[int, Range(least=1, most=10_000)] | None = None
+    attention: bool | None = None
+    links: bool | None = None
     disconnection: str | None = None
     penalty: Penalty | None = None
     epsilon: str | float | None = None
@@ -116,26 +144,56 @@ class MlDagl:
     awake_only: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise UnknownName("preset", self.preset, PRESETS)
+        presets = (DEFAULT_PRESET, *PRESETS)
+        if self.preset not in presets:
+            raise UnknownName("preset", self.preset, presets)
+        self._refuse_foreign()
         if not hasattr(self.weights, "__fspath__") and not hasattr(self.weights, "encode"):
             allowed = f"{PRETRAINED!r}, {RANDOM!r}, {IDENTITY!r} or a file"
             raise InvalidParameter("weights", self.weights, allowed)
-        _ = self.settings
+        _ = self.pulling if self.preset == DEFAULT_PRESET else self.settings
+
+    def _refuse_foreign(self) -> None:
+        """Refuse parameters that the preset has no use for, rather than ignore them."""
+        is_default = self.preset == DEFAULT_PRESET
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _OF_EVERY_PRESET or value is None:
+                continue
+            if is_default != (field.name in _OF_DEFAULT):
+                others = tuple(PRESETS) if is_default else (DEFAULT_PRESET,)
+                allowed = f"given with the preset {' or '.join(map(repr, others))} alone"
+                raise InvalidParameter(field.name, value, allowed)
+        if is_default and self.weights == IDENTITY:
+            allowed = f"{PRETRAINED!r}, {RANDOM!r} or a file with the preset {DEFAULT_PRESET!r}"
+            raise InvalidParameter("weights", self.weights, allowed)
+
+    @cached_property
+    def pulling(self) -> PullSettings:
+        """What the preset "default" does, with this planner's own parameters in place."""
+        base = PullSettings()
+        shape = _changed(base.shape, attention=self.attention, links=self.links)
+        return _changed(
+            replace(base, shape=shape),
+            trees=self.trees,
+            refine=self.refine,
+            contraction=self.contraction,
+            trimming=self.trimming,
+        )
 
     @cached_property
     def settings(self) -> Settings:
-        """The preset with this planner's own parameters in place."""
+        """What the presets with the paper's network do, with this planner's own parameters."""
         base = PRESETS[self.preset]
         loss = base.loss
         if self.disconnection not in (None, loss.disconnection):
             # lambda is metres per sub-net in one term and metres per metre in the other.
-            weight = (PAPER if self.disconnection == "count" else DEFAULT).loss.weight
+            weight = (PAPER if self.disconnection == "count" else RELAXED).loss.weight
             loss = replace(loss, weight=weight)
         loss = _changed(loss, disconnection=self.disconnection, weight=self.penalty)
         online = _changed(base.online, iterations=self.iterations, learning_rate=self.learning_rate)
         if self.drop_branches is not None:
-            keep = (online.keep or DEFAULT.online.keep) if self.drop_branches else ()
+            keep = (online.keep or RELAXED.online.keep) if self.drop_branches else ()
             online = replace(online, keep=keep)
         changed = _changed(
             replace(base, loss=loss, online=online),
@@ -153,7 +211,8 @@ class MlDagl:
 
     def resolved(self) -> JsonDict:
         """Every parameter with the value it comes to, the preset's included."""
-        return {"preset": self.preset, "weights": str(self.weights), **asdict(self.settings)}
+        chosen = self.pulling if self.preset == DEFAULT_PRESET else self.settings
+        return {"preset": self.preset, "weights": str(self.weights), **asdict(chosen)}
 
     def weight_files(self) -> Sequence[Path]:
         """The weight files that decide its plans."""
@@ -166,6 +225,10 @@ class MlDagl:
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """Targets for one scenario."""
+        if self.preset == DEFAULT_PRESET:
+            return propose_pulled(
+                scenario, context, self.pulling, lambda: self.pull_net(context.seed)
+            )
         settings = self.settings
         scaled = ScaledScenario.of(scenario)
         _check_size(scenario.uavs)
@@ -242,6 +305,14 @@ class MlDagl:
             outcome,
         )
 
+    def pull_net(self, seed: int) -> PullNet:
+        """The network of the preset "default" with its weights."""
+        shape = self.pulling.shape
+        if self.weights == RANDOM:
+            return PullNet(shape, torch.Generator().manual_seed(seed)).requires_grad_(False)
+        shipped = self.weights == PRETRAINED
+        return load_pull_net(weight_file(self.preset, 2) if shipped else Path(self.weights), shape)
+
     def dgcn(self, dim: int, uavs: int, seed: int) -> Dgcn:
         """The network with the weights to begin from."""
         dgcn = self._dgcn(dim, uavs, seed)
@@ -258,7 +329,7 @@ class MlDagl:
         shipped = self.weights == PRETRAINED
         path = weight_file(self.preset, dim, uavs) if shipped else Path(self.weights)
         if shipped and not path.exists():
-            allowed = "'default', or weights of your own: the paper has no 3-D swarms"
+            allowed = "'default' or 'relaxed', or weights of your own: the paper has no 3-D swarms"
             raise InvalidParameter("preset", self.preset, allowed)
         return load_net(path, shape, residual=residual, dropout=dropout)
 

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import copy
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain, thinned
+from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain
 from reknit.algorithms.learned.common.loss import judge
 from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.weights import save_weights
@@ -214,11 +213,6 @@ def _draw_kernel(config: PretrainConfig, hops: DamageHops, rng: np.random.Genera
 def _facts(run: Checkpoint) -> JsonDict:
     return {
         "preset": run.recipe["preset"],
-        "recipe": run.recipe,
-        "steps_trained": run.step,
-        "trained_s": round(run.trained_s, 1),
-        "threads": torch.get_num_threads(),
-        "versions": {name: version(name) for name in ("torch", "numpy", "scipy", "safetensors")},
-        "loss_curve": thinned(run.losses),
+        **run.facts(),
         "validation_curve": run.validations,
     }

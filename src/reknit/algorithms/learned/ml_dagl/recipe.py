@@ -8,7 +8,7 @@ import numpy as np
 
 from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
-from reknit.algorithms.learned.ml_dagl.settings import DEFAULT, PAPER, PAPER_SIZES, Settings
+from reknit.algorithms.learned.ml_dagl.settings import PAPER, PAPER_SIZES, RELAXED, Settings
 from reknit.base.errors import InvalidParameter, UnknownName
 
 STARTS = ("identity", "random")
@@ -93,16 +93,16 @@ class PretrainConfig:
         return self.learning_rate * rise * fall
 
 
-def default_recipe(dim: int = 2) -> PretrainConfig:
-    """How the weights of the preset "default" were made.
+def relaxed_recipe(dim: int = 2) -> PretrainConfig:
+    """How the weights of the preset "relaxed" were made.
 
     For 2-D swarms 120 steps, for 3-D ones 40.
     """
     plane = dim == 2
     return PretrainConfig(
-        preset="default",
-        settings=DEFAULT,
-        shape=Shape(dim, hidden=DEFAULT.hidden),
+        preset="relaxed",
+        settings=RELAXED,
+        shape=Shape(dim, hidden=RELAXED.hidden),
         curriculum=Curriculum(dim),
         steps=120 if plane else 40,
         inner_iterations=10,

@@ -1,4 +1,4 @@
-"""The switches of ML-DAGL, checked, and its two presets."""
+"""The switches of the paper's network, checked, and the two presets that have it."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ PAPER = Settings(
 """Section IV and Section V-A to the letter. T_rc, by which the paper picks k* and which its
 tables report, is when the flying swarm is first connected."""
 
-DEFAULT = Settings(
+RELAXED = Settings(
     loss=LossRule(disconnection="excess", weight=1.0, power=10.0, margin=0.003),
     online=OnlineRule(
         iterations=6,
@@ -146,4 +146,5 @@ DEFAULT = Settings(
 PAPER_SIZES = (20, 50, 100, 200, 500, 1000)
 """N of the paper's swarms, for each of which the preset "paper" has weights of its own."""
 
-PRESETS = {"default": DEFAULT, "paper": PAPER}
+PRESETS = {"relaxed": RELAXED, "paper": PAPER}
+"""Those with the paper's network. The preset "default" has another, see `pull`."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from reknit.algorithms.learned.common.weights import file_stamp, load_weights
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.identity_start import start_as_identity
+from reknit.algorithms.learned.ml_dagl.pull.net import PullShape, pull_weight_name
 
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -25,9 +26,9 @@ def weight_file(preset: str, dim: int, uavs: int | None = None) -> Path:
     Parameters
     ----------
     preset : str
-        "default" or "paper".
+        "default", "relaxed" or "paper".
     dim : int
-        2 or 3, for swarms in the plane or in space.
+        2 or 3, for swarms in the plane or in space; the weights of "default" serve both.
     uavs : int, optional
         N. The preset "paper" has one model per size; the one trained for the size nearest to
         N, by ratio, is taken.
@@ -37,6 +38,8 @@ def weight_file(preset: str, dim: int, uavs: int | None = None) -> Path:
     Path
         The file, which need not exist.
     """
+    if preset == "default":
+        return WEIGHTS / pull_weight_name(PullShape())
     if preset != "paper":
         return WEIGHTS / weight_name(preset, dim)
     size = min(SHIPPED_SIZES, key=lambda size: abs(math.log(size / (uavs or size))))
