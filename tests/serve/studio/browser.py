@@ -53,8 +53,12 @@ def load(page: Page, scenario: reknit.Scenario) -> None:
 def mended(page: Page, count: int) -> None:
     """Wait until every planner has ended."""
     runs = f"reknit.runs.length === {count} && reknit.runs.every((r) => r.recovery || r.problem)"
-    state = "[reknit.runs.map((r) => [r.planner, r.message]), document.querySelector('#status').innerText]"
-    until(lambda: bool(page.evaluate(runs)), 120.0, lambda: page.evaluate(state))
+    state = "reknit.runs.map((r) => [r.planner, r.message])"
+    until(
+        lambda: bool(page.evaluate(runs)),
+        120.0,
+        lambda: (page.inner_text("#status"), page.evaluate(state)),
+    )
 
 
 def choose(page: Page, *names: str) -> None:
