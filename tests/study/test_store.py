@@ -9,12 +9,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from reknit.base.errors import InvalidParameter
 from reknit.study.measures import STORED
 from reknit.study.report.write import write_report
 from reknit.study.run.runner import run_study
 from reknit.study.run.task import run_task
 from reknit.study.spec.study import Study
-from reknit.study.store import Store, _about
+from reknit.study.store import TIMINGS, Store, StoreRefused, _about
 
 OLD_COLUMNS = """
 key VARCHAR PRIMARY KEY, label VARCHAR, planner VARCHAR, parameters VARCHAR, uavs INTEGER,
@@ -124,3 +125,39 @@ def test_the_process_that_writes_may_read_too(study: Study, tmp_path: Path) -> N
         store.add(task, run_task(task))
         with Store(path, study, read_only=True) as other:
             assert list(other.done()) == [task.key]
+
+
+def test_published_runs_are_not_run_again(study: Study, tmp_path: Path) -> None:
+    """A study begun elsewhere goes on from its exported runs: those are taken as they are, only
+    what is missing is run, and all is as if one call had done it.
+    """
+    whole, part = tmp_path / "whole.duckdb", tmp_path / "o'part.duckdb"
+    run_study(study, whole, workers=1)
+    tasks = study.tasks("quick")
+    with Store(part, study) as store:
+        for task in tasks[:5]:
+            store.add(task, run_task(task))
+        store.export(tmp_path / "o'known.parquet", tracks=False)
+    again = tmp_path / "again.duckdb"
+    summary = run_study(study, again, workers=1, known=tmp_path)
+    assert (summary.before, summary.now) == (5, len(tasks) - 5)
+    with Store(whole, study, read_only=True) as one, Store(again, study, read_only=True) as two:
+        for left, right in zip(one.rows(tasks), two.rows(tasks), strict=True):
+            for name in set(left) - {*TIMINGS, "track"}:
+                assert left[name] == right[name]
+
+
+def test_runs_that_cannot_be_taken_are_refused(study: Study, tmp_path: Path) -> None:
+    """A missing file, one that is no Parquet file and one of another version are told apart."""
+    path = tmp_path / "small.duckdb"
+    with pytest.raises(InvalidParameter, match=r"known is .*a Parquet file, or a folder with some"):
+        run_study(study, path, known=tmp_path / "none")
+    broken = tmp_path / "broken.parquet"
+    broken.write_text("no runs")
+    with pytest.raises(StoreRefused, match=r"broken\.parquet"):
+        run_study(study, path, known=broken)
+    foreign = tmp_path / "foreign.parquet"
+    with duckdb.connect() as base:
+        base.execute(f"COPY (SELECT 1 AS key) TO '{foreign}' (FORMAT parquet)")
+    with pytest.raises(StoreRefused, match="not runs of this version"):
+        run_study(study, path, known=foreign)

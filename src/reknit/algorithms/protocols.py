@@ -86,8 +86,14 @@ class Resolving(Protocol):
 class Weighted(Protocol):
     """A planner that begins from trained weights."""
 
-    def weight_files(self) -> Sequence[Path]:
-        """The files of them that decide its results, in a fixed order."""
+    def weight_files(self, uavs: int | None = None, dim: int | None = None) -> Sequence[Path]:
+        """The files of them that decide its results, in a fixed order.
+
+        Parameters
+        ----------
+        uavs, dim
+            For swarms of so many UAVs in the plane or in space; None: for any.
+        """
         ...
 
 

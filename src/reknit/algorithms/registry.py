@@ -266,13 +266,17 @@ def build(name: str, parameters: Mapping[str, Any]) -> TargetPlanner | SteeringP
     return _Combined(first, planner, tuple(polishers))
 
 
-def resolved(name: str, parameters: Mapping[str, Any]) -> JsonDict:
+def resolved(
+    name: str, parameters: Mapping[str, Any], uavs: int | None = None, dim: int | None = None
+) -> JsonDict:
     """Everything that decides a planner's results but the scenario and the seed.
 
     Parameters
     ----------
     name, parameters
         As for `build`.
+    uavs, dim
+        Only what decides results on swarms of so many UAVs, in the plane or in space; None: of any.
 
     Returns
     -------
@@ -284,9 +288,10 @@ def resolved(name: str, parameters: Mapping[str, Any]) -> JsonDict:
     """
     planner = build(name, parameters)
     first = name.split("+")[0]
-    facts = _facts(first, planner.planner if isinstance(planner, _Combined) else planner)
+    own = planner.planner if isinstance(planner, _Combined) else planner
+    facts = _facts(first, own, uavs, dim)
     if isinstance(planner, _Combined):
-        facts["then"] = [_facts(part, polisher) for part, polisher in planner.polishers]
+        facts["then"] = [_facts(part, polisher, uavs, dim) for part, polisher in planner.polishers]
     return facts
 
 
@@ -356,10 +361,10 @@ def _owned(name: str, field: str) -> str:
     return field if field.startswith(f"{name}.") else f"{name}.{field.rpartition('.')[2]}"
 
 
-def _facts(name: str, planner: object) -> JsonDict:
+def _facts(name: str, planner: object, uavs: int | None, dim: int | None) -> JsonDict:
     facts: JsonDict = {"planner": name, "parameters": _values(planner)}
     if isinstance(planner, Weighted):
-        digests = [_digest(path, _stamp(path)) for path in planner.weight_files()]
+        digests = [_digest(path, _stamp(path)) for path in planner.weight_files(uavs, dim)]
         if digests:
             facts["weights"] = hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
     return facts

@@ -51,6 +51,14 @@ def run(
         typer.Option(help="Other planners, with commas between.", show_default="the study's own"),
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed ones again.")] = False,
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="A Parquet file of runs, or a folder of them: what is in them is not run again.",
+            show_default="none",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a study, or what is left of it: stopped at any moment, it goes on from there.
@@ -85,6 +93,7 @@ def run(
                     workers=workers,
                     address=address,
                     retry=retry,
+                    known=known,
                     progress=progress,
                 )
         except StoreRefused as error:

@@ -40,7 +40,9 @@ def pretrain(
             show_default="as shipped",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(help="Of everything random.", show_default="the recipe's")
+    ] = None,
     out: Annotated[
         Path, typer.Option(metavar="DIR", parser=folder, help="Folder of checkpoint and weights.")
     ] = Path("training"),

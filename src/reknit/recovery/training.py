@@ -18,7 +18,7 @@ def train(
     preset: str,
     dim: int,
     steps: int | None,
-    seed: int,
+    seed: int | None,
     out_dir: Path,
     progress: Progress = silent,
     uavs: int | None = None,
@@ -33,6 +33,8 @@ def train(
     ----------
     preset, dim, steps
         For ML-DAGL; CR-MGC's recipe has its own stages.
+    seed
+        Of everything random; None: the recipe's, which makes the shipped weights again.
     uavs
         N, for the preset "paper" alone, which has one model per size; None: 200.
     gco, residual
@@ -46,7 +48,8 @@ def train(
         raise UnknownName("planner", planner, TRAINABLE)
     if preset not in PRESETS:
         raise UnknownName("preset", preset, PRESETS)
-    check_seed(seed)
+    if seed is not None:
+        check_seed(seed)
     if dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")
     if planner == "cr-mgc" and (steps is not None or preset != "default" or dim != 2):
@@ -72,9 +75,11 @@ def train(
     except ModuleNotFoundError as error:
         raise MissingExtra("training", "learn") from error
     if planner == "cr-mgc":
-        return meta_train(MetaRecipe(seed=seed), out_dir, progress)
+        meta = MetaRecipe()
+        return meta_train(meta if seed is None else replace(meta, seed=seed), out_dir, progress)
     if preset == "default":
-        pull = PullRecipe(seed=seed)
+        pull = PullRecipe()
+        pull = pull if seed is None else replace(pull, seed=seed)
         given = {"attention": attention, "links": links}
         switches = {name: value for name, value in given.items() if value is not None}
         shape = replace(pull.shape, **switches)
@@ -84,5 +89,6 @@ def train(
         recipe = relaxed_recipe(dim)
     else:
         recipe = paper_recipe(uavs or 200, gco=gco, residual=residual)
-    recipe = replace(recipe, seed=seed, steps=recipe.steps if steps is None else steps)
+    recipe = replace(recipe, steps=recipe.steps if steps is None else steps)
+    recipe = recipe if seed is None else replace(recipe, seed=seed)
     return pretrain(recipe, out_dir, progress)

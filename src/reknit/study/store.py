@@ -163,9 +163,46 @@ class Store:
                 matching.append(row)
         return matching
 
-    def export(self, path: Path) -> None:
-        """All runs as a Parquet file."""
-        self._base.execute(f"COPY runs TO '{path!s}' (FORMAT parquet)")
+    def export(self, path: Path, *, tracks: bool = True) -> None:
+        """All runs as a Parquet file; the flights that maps are drawn from need not be in it."""
+        columns = "*" if tracks else "* EXCLUDE (track)"
+        place = str(path).replace("'", "''")
+        facts = f"{{reknit: '{VERSION}'}}"
+        self._base.execute(
+            f"COPY (SELECT {columns} FROM runs) TO '{place}' "  # noqa: S608
+            f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {facts})"
+        )
+
+    def take(self, path: Path, tasks: Sequence[Task]) -> int:
+        """Keep the runs of a file that `export` wrote, as far as they are some of the given tasks,
+        went well and are not here yet.
+
+        Returns
+        -------
+        int
+            How many there were.
+        """
+        try:
+            facts = dict(
+                self._base.execute(
+                    "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)", [str(path)]
+                ).fetchall()
+            )
+            if facts.get("reknit") != VERSION:
+                whose = facts.get("reknit", "none")
+                raise StoreRefused(f"{path}: not runs of this version of reknit ({whose})")
+            described = self._base.execute("SELECT * FROM read_parquet(?) LIMIT 0", [str(path)])
+            held = {column[0] for column in described.description or []}
+            names = ", ".join(name for name in _COLUMNS if name in held)
+            before = len(self.done())
+            self._base.execute(
+                f"INSERT OR IGNORE INTO runs ({names}) SELECT {names} FROM read_parquet(?) "  # noqa: S608
+                "WHERE ok AND list_contains(?, key)",
+                [str(path), [task.key for task in tasks]],
+            )
+        except self._duckdb.Error as error:
+            raise StoreRefused(_plain(path, error)) from error
+        return len(self.done()) - before
 
     def _add_columns(self) -> None:
         """Give an older file the columns of measures that it does not know."""

@@ -44,6 +44,7 @@ def run_study(
     workers: int | None = None,
     address: str | None = None,
     retry: bool = False,
+    known: Path | str | None = None,
     progress: Progress = silent,
 ) -> Summary:
     """Run a study, or the rest of it. Killed at any moment, the next call goes on from there.
@@ -60,6 +61,9 @@ def run_study(
         "joblib" or "ray"; how many runs at a time, one per core if left out; of a Ray cluster.
     retry
         Run the failed ones again.
+    known
+        A Parquet file of runs, as `write_report` exports them, or a folder of such files: what is
+        in them is not run again.
     progress
         Called with the share done and a line of text.
 
@@ -77,7 +81,10 @@ def run_study(
     for planner in study.planner:
         build(planner.name, planner.parameters)  # tells of a missing library before any work
     tasks = list({task.key: task for task in study.tasks(profile)}.values())
+    files = [] if known is None else _parquet_files(checked_path("known", known))
     with Store(path, study) as store:
+        for file in files:
+            store.take(file, tasks)
         done = store.done()
         todo = [task for task in tasks if task.key not in done or (retry and not done[task.key])]
         before = len(tasks) - len(todo)
@@ -91,6 +98,14 @@ def run_study(
         failed = [row for row in store.rows(tasks) if not row["ok"]]
     first = f"{failed[0]['label']}: {failed[0]['error'].splitlines()[0]}" if failed else ""
     return Summary(len(tasks), before, len(todo), len(failed), first)
+
+
+def _parquet_files(path: Path) -> list[Path]:
+    """The file, or those in the folder."""
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    if not files or not all(file.is_file() for file in files):
+        raise InvalidParameter("known", str(path), "a Parquet file, or a folder with some")
+    return files
 
 
 def _workers(engine: str, workers: int | None, address: str | None) -> str:

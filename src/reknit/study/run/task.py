@@ -78,15 +78,20 @@ class Task:
     def key(self) -> str:
         """The same for the same work, whatever it is called in tables.
 
-        The planner counts with every parameter that it would run with and with its weights, so
-        that a stored run does not stand for one with other defaults.
+        The planner counts with every parameter that it would run with and with the weights that
+        it has for swarms of this size, so that a stored run does not stand for one with other
+        defaults.
         """
         given = {item.name: getattr(self, item.name) for item in fields(self)}
         for name in ("label", "planner", "parameters"):
             del given[name]
         # What is not set does not count: a new field leaves the keys of older studies alone.
         settled = {name: value for name, value in given.items() if value not in (None, {}, ())}
-        settled["planner"] = _planner_facts(self.planner, json.dumps(self.parameters))
+        # Further strikes may leave a swarm of another size to plan for.
+        uavs = None if self.strikes else self.uavs
+        settled["planner"] = _planner_facts(
+            self.planner, json.dumps(self.parameters), uavs, self.dim
+        )
         text = json.dumps(settled, sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -141,11 +146,11 @@ class Task:
 
 
 @lru_cache(maxsize=1024)
-def _planner_facts(planner: str, parameters: str) -> JsonDict:
+def _planner_facts(planner: str, parameters: str, uavs: int | None, dim: int) -> JsonDict:
     """What decides a planner's results. It takes milliseconds, and a study has thousands of runs
     of a dozen planners; `forget_planners` begins afresh.
     """
-    return resolved(planner, json.loads(parameters))
+    return resolved(planner, json.loads(parameters), uavs, dim)
 
 
 def forget_planners() -> None:

@@ -193,6 +193,18 @@ def test_an_untrained_network_can_start_as_identity() -> None:
     assert MlDagl(preset="relaxed", weights="identity").weight_files() == ()
 
 
+def test_weights_that_decide_a_size() -> None:
+    """Of the paper preset's models only the one for a swarm's size counts, in the plane; all do
+    where the size is open.
+    """
+    planner = MlDagl(preset="paper")
+    assert len(planner.weight_files()) == len(SHIPPED_SIZES)
+    names = [path.name for path in planner.weight_files(uavs=190, dim=2)]
+    assert names == ["paper-2d-200.safetensors"]
+    assert planner.weight_files(uavs=190, dim=3) == ()
+    assert len(MlDagl(preset="relaxed").weight_files(uavs=190, dim=3)) == 1
+
+
 @pytest.mark.parametrize("lost", [0, 1])
 def test_hardly_any_loss(lost: int) -> None:
     """A swarm that was split before, with no or one destroyed UAV, is planned for too."""

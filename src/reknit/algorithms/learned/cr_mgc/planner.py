@@ -96,8 +96,8 @@ class CrMgc(Baseline):
         [path] = self.weight_files()
         return load_net(path, self.layers, self.hidden, self.dropout)
 
-    def weight_files(self) -> Sequence[Path]:
-        """The file of the weights to begin from; none for random ones."""
+    def weight_files(self, uavs: int | None = None, dim: int | None = None) -> Sequence[Path]:
+        """The file of the weights to begin from, the same for every swarm; none for random ones."""
         if self.weights == RANDOM:
             return ()
         return (SHIPPED if self.weights == PRETRAINED else Path(self.weights),)

@@ -214,13 +214,15 @@ class MlDagl:
         chosen = self.pulling if self.preset == DEFAULT_PRESET else self.settings
         return {"preset": self.preset, "weights": str(self.weights), **asdict(chosen)}
 
-    def weight_files(self) -> Sequence[Path]:
-        """The weight files that decide its plans."""
+    def weight_files(self, uavs: int | None = None, dim: int | None = None) -> Sequence[Path]:
+        """The weight files that decide its plans of swarms of this kind; None: of any."""
         if self.weights in (RANDOM, IDENTITY):
             return ()
         if self.weights != PRETRAINED:
             return (Path(self.weights),)
-        files = {weight_file(self.preset, dim, uavs) for dim in (2, 3) for uavs in SHIPPED_SIZES}
+        dims = (2, 3) if dim is None else (dim,)
+        sizes = SHIPPED_SIZES if uavs is None else (uavs,)
+        files = {weight_file(self.preset, dim, size) for dim in dims for size in sizes}
         return tuple(sorted(path for path in files if path.exists()))
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
