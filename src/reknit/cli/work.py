@@ -40,9 +40,7 @@ def pretrain(
             show_default="as shipped",
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Of everything random.", show_default="the recipe's")
-    ] = None,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 1,
     out: Annotated[
         Path, typer.Option(metavar="DIR", parser=folder, help="Folder of checkpoint and weights.")
     ] = Path("training"),
@@ -54,7 +52,7 @@ def pretrain(
     from reknit.cli import console
     from reknit.recovery.training import train
 
-    with console.progress_bar() as progress:
+    with console.progress_bar(lines=True) as progress:
         path = train(
             planner, preset, dim, steps, seed, out, progress, uavs, gco, residual, attention, links
         )

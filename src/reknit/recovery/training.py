@@ -18,7 +18,7 @@ def train(
     preset: str,
     dim: int,
     steps: int | None,
-    seed: int | None,
+    seed: int,
     out_dir: Path,
     progress: Progress = silent,
     uavs: int | None = None,
@@ -33,8 +33,6 @@ def train(
     ----------
     preset, dim, steps
         For ML-DAGL; CR-MGC's recipe has its own stages.
-    seed
-        Of everything random; None: the recipe's, which makes the shipped weights again.
     uavs
         N, for the preset "paper" alone, which has one model per size; None: 200.
     gco, residual
@@ -48,8 +46,7 @@ def train(
         raise UnknownName("planner", planner, TRAINABLE)
     if preset not in PRESETS:
         raise UnknownName("preset", preset, PRESETS)
-    if seed is not None:
-        check_seed(seed)
+    check_seed(seed)
     if dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")
     if planner == "cr-mgc" and (steps is not None or preset != "default" or dim != 2):
@@ -75,11 +72,9 @@ def train(
     except ModuleNotFoundError as error:
         raise MissingExtra("training", "learn") from error
     if planner == "cr-mgc":
-        meta = MetaRecipe()
-        return meta_train(meta if seed is None else replace(meta, seed=seed), out_dir, progress)
+        return meta_train(MetaRecipe(seed=seed), out_dir, progress)
     if preset == "default":
-        pull = PullRecipe()
-        pull = pull if seed is None else replace(pull, seed=seed)
+        pull = PullRecipe(seed=seed)
         given = {"attention": attention, "links": links}
         switches = {name: value for name, value in given.items() if value is not None}
         shape = replace(pull.shape, **switches)
@@ -89,6 +84,5 @@ def train(
         recipe = relaxed_recipe(dim)
     else:
         recipe = paper_recipe(uavs or 200, gco=gco, residual=residual)
-    recipe = replace(recipe, steps=recipe.steps if steps is None else steps)
-    recipe = recipe if seed is None else replace(recipe, seed=seed)
+    recipe = replace(recipe, seed=seed, steps=recipe.steps if steps is None else steps)
     return pretrain(recipe, out_dir, progress)

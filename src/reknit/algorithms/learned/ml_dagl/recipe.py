@@ -13,10 +13,6 @@ from reknit.base.errors import InvalidParameter, UnknownName
 
 STARTS = ("identity", "random")
 
-PAPER_SEEDS: dict[int, int] = {}
-"""Training seeds of the preset "paper" by N, where another than 1 was chosen: of four seeds the one
-whose weights fly swarms of a validation set fastest (docs/algorithms.md)."""
-
 
 @dataclass(frozen=True)
 class PretrainConfig:
@@ -144,7 +140,6 @@ def paper_recipe(
         settings=replace(PAPER, gco=gco, residual=residual),
         shape=Shape(2),
         curriculum=Curriculum(2, sizes=(uavs,), damage_range=(0.5, 0.5), varied=False),
-        seed=PAPER_SEEDS.get(uavs, 1),
         steps=500,
         batch=1,
         all_branches=True,
