@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.base.errors import InvalidParameter, InvalidPlan, InvalidScenario, UnknownName
+from reknit.base.errors import (
+    InvalidInput,
+    InvalidPlan,
+    InvalidScenario,
+    UnknownName,
+)
 from reknit.base.version import VERSION
 
 SCENARIO = reknit.generate(20, 10, seed=1, split=True)
@@ -55,6 +60,40 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "verify: positions": (lambda: PLAN.verify(WRONG), "scenario"),
     "strikes: positions": (lambda: reknit.recover_repeatedly(WRONG, "sidr", []), "scenario"),
     "plot: another's plan": (lambda: PLAN.plot(OTHER), "scenario"),
+    "bound: None": (lambda: reknit.lower_bound(None), "scenario"),  # type: ignore[arg-type]
+    "bound: a number": (lambda: reknit.lower_bound(SCENARIO, 3), "context"),  # type: ignore[arg-type]
+    "generate: 3.0": (lambda: reknit.generate(10, dim=3.0), "dim"),  # type: ignore[arg-type]
+    "generate: no density": (lambda: reknit.generate(density_per_km2=None), "density_per_km2"),  # type: ignore[arg-type]
+    "generate: a text": (lambda: reknit.generate(density_per_km2="x"), "density_per_km2"),  # type: ignore[arg-type]
+    "save: nowhere": (lambda: PLAN.save(None), "path"),  # type: ignore[arg-type]
+    "save: no name": (lambda: PLAN.save(""), "path"),
+    "save: no scenario": (lambda: reknit.save_scenario(None, "a.json"), "scenario"),  # type: ignore[arg-type]
+    "save: no path": (lambda: reknit.save_scenario(SCENARIO, None), "path"),  # type: ignore[arg-type]
+    "a range of 400 digits": (lambda: reknit.Scenario([[0, 0]], (), 10**400), "radio_range_m"),
+    "a place of 400 digits": (lambda: reknit.Scenario([[10**400, 0]], ()), "positions"),
+    "radio: a text": (lambda: reknit.Radio().outage_probability("x"), "distance_m"),  # type: ignore[arg-type]
+    "radio: far": (lambda: reknit.Radio().outage_probability(1e300), "distance_m"),
+    "radio: None": (lambda: reknit.Radio().range_at_reliability_m(None), "reliability"),  # type: ignore[arg-type]
+    "client: a time": (lambda: reknit.Client("http://127.0.0.1", timeout_s=-1.0), "timeout_s"),
+    "client: a text": (lambda: reknit.Client("http://127.0.0.1", patience_s="x"), "patience_s"),  # type: ignore[arg-type]
+    "client: a token": (lambda: reknit.Client("http://127.0.0.1", token=3), "token"),  # type: ignore[arg-type]
+    "client: None": (lambda: reknit.Client("http://127.0.0.1").plan(None), "scenario"),  # type: ignore[arg-type]
+    "client: nan": (
+        lambda: reknit.Client("http://127.0.0.1").plan(SCENARIO, effort=float("nan")),
+        "parameters",
+    ),
+    "strike: everybody": (
+        lambda: reknit.recover_repeatedly(
+            SCENARIO, "sidr", [reknit.Strike(0.1, uavs=tuple(range(20)))]
+        ),
+        "strike.uavs",
+    ),
+    "strike: everywhere": (
+        lambda: reknit.recover_repeatedly(
+            SCENARIO, "sidr", [reknit.Strike(0.1, centre_m=(0.0, 0.0), radius_m=1e6)]
+        ),
+        "strike.radius_m",
+    ),
     "a planner's class": (lambda: reknit.recover(SCENARIO, NoFunction), "planner"),  # type: ignore[arg-type]
     "no controller": (lambda: reknit.recover(SCENARIO, NoFunction()), "controller"),
     "strikes: numbers": (lambda: reknit.recover_repeatedly(SCENARIO, "sidr", [5]), "strikes"),  # type: ignore[list-item]
@@ -82,7 +121,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
 def test_a_wrong_object_is_one_typed_error(case: str) -> None:
     """Nobody is shown an AttributeError from within: the error names the argument."""
     call, field = CASES[case]
-    with pytest.raises(InvalidParameter, match=f"^{field} is "):
+    with pytest.raises(InvalidInput, match=f"^{field} is "):
         call()
 
 

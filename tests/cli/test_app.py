@@ -251,3 +251,53 @@ def test_one_is_singular(count: int, text: str) -> None:
     """Numbers come with the right form of their noun."""
     assert counted(count, "run") == text
     assert counted(count, "study", "studies").endswith("study" if count == 1 else "studies")
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--range", "-1"), ("--planner", "nope"), ("--demand", "min_separation_m=1e999")]
+)
+def test_a_wrong_input_leaves_no_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: tuple[str, str]
+) -> None:
+    """Code 2 means that nothing is written: not even the folder of --out, or those above it."""
+    out = tmp_path / "new" / "deep"
+    words = [word for word in CASE if word not in wrong]
+    assert run(monkeypatch, "recover", *words, *wrong, "--out", str(out)) == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_files_of_an_earlier_run_do_not_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A run without a plan or an animation leaves none of an earlier run in its folder."""
+    where = ("--out", str(tmp_path))
+    assert run(monkeypatch, "recover", *CASE, "--planner", "contraction", *where) == 0
+    assert {"plan.json", "recovery.gif"} <= {path.name for path in tmp_path.iterdir()}
+    (tmp_path / "mine.txt").write_text("keep")
+    assert run(monkeypatch, "recover", *CASE, "--planner", "sidr", "--no-animate", *where) == 0
+    names = {path.name for path in tmp_path.iterdir()}
+    assert not {"plan.json", "recovery.gif"} & names
+    assert {"mine.txt", "scenario.json", "recovery.png"} <= names
+
+
+def test_compare_tells_the_best_bound_it_has(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No plan of a comparison proves more than the comparison says."""
+    words = ("--uavs", "40", "--destroy", "20", "--seed", "3", "--split")
+    demand = ("--demand", "min_separation_m=50", "--planners", "certified,contraction", "--json")
+    run(monkeypatch, "compare", *words, *demand)
+    told = json.loads(capsys.readouterr().out)
+    assert told["lower_bound_s"] >= max(row["plan"]["lower_bound_s"] for row in told["runs"])
+
+
+def test_a_number_with_hundreds_of_digits_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A whole number that no float can hold is refused like any other wrong one."""
+    huge = "1" + "0" * 400
+    for name in ("allowed_time_s", "min_separation_m", "position_sigma_m", "link_margin"):
+        assert run(monkeypatch, "recover", *CASE, "--demand", f"{name}={huge}") == 2
+        told = capsys.readouterr().err
+        assert name in told
+        assert told.count("\n") == 1

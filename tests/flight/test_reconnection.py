@@ -44,3 +44,30 @@ def test_the_first_k_connected_instant_takes_few_looks(
 
     assert connectivity(instant_s + 1e-6) >= order
     assert connectivity(instant_s - 1e-6) < order
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_first_instant_that_is_also_apart(seed: int) -> None:
+    """With a separation demanded, the instant is the first of ten thousand at which the swarm is
+    connected and nobody is too close, both counted pair by pair.
+    """
+    rng = np.random.default_rng(seed)
+    start, end = rng.uniform(0.0, 300.0, (7, 2)), rng.uniform(0.0, 200.0, (7, 2))
+    leg = Leg(start, (end - start) / 10.0, np.full(7, 10.0), 10.0, end)
+    order = 1 + seed % 2
+
+    def holds(time_s: float) -> bool:
+        apart = np.linalg.norm(leg.at(time_s)[:, None] - leg.at(time_s)[None], axis=2)
+        graph = nx.from_numpy_array((apart <= 120.0) & ~np.eye(7, dtype=bool))
+        return bool(apart[np.triu_indices(7, 1)].min() >= 30.0) and (
+            nx.node_connectivity(graph) >= order
+        )
+
+    instants_s = np.linspace(0.0, 10.0, 10_001)
+    expected_s = next((time_s for time_s in instants_s if holds(time_s)), None)
+    instant_s = first_connected_s(leg, 120.0, order, separation_m=30.0)
+    if expected_s is None:
+        assert instant_s is None or not holds(min(10.0, instant_s + 2e-3))
+    else:
+        assert instant_s is not None
+        assert expected_s - 1e-3 <= instant_s <= expected_s

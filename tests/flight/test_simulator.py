@@ -309,3 +309,40 @@ def test_a_flight_can_be_cancelled() -> None:
         scenario, CenterFly().controller(scenario, Context()), until="allowed", cancel=cancel
     )
     assert len(flight.times_s) == 4
+
+
+@pytest.mark.parametrize("planner", ["certified", "contraction", "sidr", "center-fly"])
+def test_no_flight_beats_a_bound_that_knows_the_separation(planner: str) -> None:
+    """Whoever is too close is not reconnected yet: what counts as such is a plan itself, so no
+    flight is whole before the bound on plans, and where it is, all are apart.
+    """
+    for seed in range(3):
+        scenario = reknit.generate(24, 10, seed=seed, split=True, min_separation_m=60.0)
+        run = reknit.recover(scenario, planner)
+        if run.flight.reconnected_at_s is not None:
+            assert run.flight.reconnected_at_s >= reknit.lower_bound(scenario).bound_s * (1 - 1e-9)
+            ends = run.flight.positions[-1]
+            apart = np.linalg.norm(ends[:, None] - ends[None], axis=2)
+            assert apart[np.triu_indices(len(ends), 1)].min() >= 60.0
+        elif run.plan is not None:
+            assert not run.plan.status.is_connected or planner == "contraction"
+
+
+def test_two_that_start_too_close_fly_apart() -> None:
+    """A network that is whole from the start is not yet what is demanded."""
+    scenario = reknit.Scenario(
+        [[0.0, 0.0], [1.0, 0.0]], (), 120.0, 10.0, min_separation_m=10.0, allowed_time_s=5.0
+    )
+    run = reknit.recover(scenario, "certified")
+    assert run.flight.reconnected_at_s == pytest.approx(0.45, rel=1e-6)
+    assert np.linalg.norm(run.flight.positions[-1][0] - run.flight.positions[-1][1]) >= 10.0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"step_s": 1e-12}, {"max_acceleration_mps2": 1e-300}, {"step_s": 10**400}]
+)
+def test_flights_that_would_never_end_are_refused(wrong: dict[str, float]) -> None:
+    """A step or an acceleration next to nothing gets one typed error at once."""
+    scenario = reknit.generate(10, 5, seed=1)
+    with pytest.raises(InvalidParameter, match=next(iter(wrong))):
+        reknit.fly(scenario, reknit.plan(scenario, "contraction"), **wrong)  # type: ignore[arg-type]

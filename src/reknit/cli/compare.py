@@ -54,7 +54,8 @@ def compare(
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
         runs, failures = _run_all(case, names, options.seed, budget, progress)
-        bound_s = lower_bound(case).bound_s
+        proved_s = [run.plan.lower_bound_s for run in runs if run.plan is not None]
+        bound_s = max([lower_bound(case).bound_s, *proved_s])
         if folder is not None and runs:
             files = save_comparison(runs, failures, bound_s, folder)
     if as_json:

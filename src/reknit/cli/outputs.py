@@ -20,6 +20,9 @@ from reknit.recovery.runs import Run
 from reknit.swarm.files import save_scenario
 from reknit.swarm.scenario import Scenario
 
+_OF_SOME_RUNS = ("plan.json", "recovery.gif", "flight.parquet", "flight.csv")
+"""Files that `save_run` writes for some runs and not for others."""
+
 
 def run_summary(run: Run) -> JsonDict:
     """One run as plain values."""
@@ -100,6 +103,9 @@ def save_run(
         written.append(folder / "recovery.gif")
         save_animation(run.scenario, run.flight, written[-1], progress)
     written.append(write_player(run, folder))
+    for name in _OF_SOME_RUNS:  # of an earlier run, which they would pass for this one's
+        if folder / name not in written:
+            (folder / name).unlink(missing_ok=True)
     return written
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,14 +77,20 @@ def folder(text: str | Path) -> Path:
 
 
 def output_path(out: str | None) -> Path | None:
-    """The folder of ``--out``, tried before anything is computed."""
+    """The folder of ``--out``, tried before anything is computed, and left as it was."""
     from reknit.base.files import output_folder
 
     if out is None:
         return None
     if not out.strip():
         raise InvalidParameter("--out", out, "the name of a folder")
-    return output_folder(Path(out))
+    path = Path(out)
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    output_folder(path)
+    for folder in made:
+        with suppress(OSError):  # somebody else may use it by now
+            folder.rmdir()
+    return path
 
 
 def print_json(result: dict[str, Any], files: list[Path]) -> None:

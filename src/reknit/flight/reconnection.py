@@ -2,18 +2,21 @@
 
 Within a leg every pair's distance is piecewise quadratic in time, so the times at which a pair
 is in range are intervals with known ends. A swarm becomes connected only at the beginning of
-such an interval: those instants are looked at in order.
+such an interval: those instants are looked at in order. Where a separation is demanded too, the
+times at which a pair is too close are intervals as well, and the end of one is a further instant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.flight.motion import Leg
+from reknit.flight.separation import closest_pair_m
 from reknit.network.connectivity import is_k_connected
 from reknit.network.links import components, count_subnets, links
 
@@ -22,7 +25,9 @@ _TOLERANCE_S = 1e-9
 themselves are connected by the exact link comparison."""
 
 
-def first_connected_s(leg: Leg, range_m: float, order: int = 1) -> float | None:
+def first_connected_s(
+    leg: Leg, range_m: float, order: int = 1, separation_m: float = 0.0
+) -> float | None:
     """First time within the leg (from its beginning) at which the swarm is connected.
 
     Parameters
@@ -33,34 +38,66 @@ def first_connected_s(leg: Leg, range_m: float, order: int = 1) -> float | None:
         The length a link may have, metres.
     order
         k: the network must survive the loss of any k - 1 UAVs.
+    separation_m
+        The distance that any two UAVs must have by then, metres.
     """
     nodes = len(leg.start)
     if nodes == 1:
         return 0.0
+    crowding = _Crowding.of(leg, separation_m)
     pairs = _possible_pairs(leg, range_m)
     if components(pairs, nodes).max() > 0:
         return None
     row, begin_s, end_s = _intervals(leg, pairs, range_m)
     if order > 1:
-        return _first_k_connected_s(leg, range_m, order, pairs[row], begin_s, end_s)
+        return _first_k_connected_s(leg, range_m, order, pairs[row], begin_s, end_s, crowding)
     body, bodies = _lasting_bodies(leg, pairs, row, begin_s, end_s)
     ends = body[pairs[row]]
     between = ends[:, 0] != ends[:, 1]
     ends, begin_s, end_s = ends[between], begin_s[between], end_s[between]
     if components(ends, bodies).max() > 0:
         return None
-    instants = np.unique(np.append(begin_s, 0.0))
+    instants = np.unique(np.concatenate([begin_s, crowding.end_s, [0.0]]))
 
     def may_connect(begun: BoolArray) -> bool:
         return bool(components(ends[begun], bodies).max() == 0)
 
+    def is_whole(positions: FloatArray) -> bool:
+        return count_subnets(positions, range_m) == 1 and crowding.is_over(positions)
+
     for instant_s in instants[_first_possible(instants, begin_s, may_connect) :].tolist():
         active = (begin_s <= instant_s + _TOLERANCE_S) & (end_s >= instant_s - _TOLERANCE_S)
-        if components(ends[active], bodies).max() == 0:
-            settled_s = _settle(leg, instant_s, lambda at: count_subnets(at, range_m) == 1)
+        if crowding.may_be_over(instant_s) and components(ends[active], bodies).max() == 0:
+            settled_s = _settle(leg, instant_s, is_whole)
             if settled_s is not None:
                 return settled_s
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Crowding:
+    """When any two UAVs are closer than demanded, as intervals from `begin_s` to `end_s`."""
+
+    separation_m: float
+    begin_s: FloatArray
+    end_s: FloatArray
+
+    @staticmethod
+    def of(leg: Leg, separation_m: float) -> _Crowding:
+        if separation_m == 0.0:
+            return _Crowding(0.0, np.empty(0), np.empty(0))
+        pairs = _possible_pairs(leg, separation_m)
+        _, begin_s, end_s = _intervals(leg, pairs, separation_m)
+        return _Crowding(separation_m, begin_s, end_s)
+
+    def may_be_over(self, time_s: float) -> bool:
+        """Whether no two are too close at an instant, but for rounding errors."""
+        inside = (self.begin_s < time_s - _TOLERANCE_S) & (self.end_s > time_s + _TOLERANCE_S)
+        return not inside.any()
+
+    def is_over(self, positions: FloatArray) -> bool:
+        """Whether no two are too close at these positions."""
+        return self.separation_m == 0.0 or closest_pair_m(positions) >= self.separation_m
 
 
 def _first_k_connected_s(
@@ -70,20 +107,22 @@ def _first_k_connected_s(
     pairs: IntArray,
     begin_s: FloatArray,
     end_s: FloatArray,
+    crowding: _Crowding,
 ) -> float | None:
     """The same for a k-connected network, which also begins only when a link does."""
     nodes = len(leg.start)
 
     def is_whole(positions: FloatArray) -> bool:
-        return is_k_connected(links(positions, range_m), nodes, order)
+        whole = is_k_connected(links(positions, range_m), nodes, order)
+        return whole and crowding.is_over(positions)
 
     def is_connected_by(rows: BoolArray) -> bool:
         return is_k_connected(np.unique(np.sort(pairs[rows], axis=1), axis=0), nodes, order)
 
-    instants = np.unique(np.append(begin_s, 0.0))
+    instants = np.unique(np.concatenate([begin_s, crowding.end_s, [0.0]]))
     for instant_s in instants[_first_possible(instants, begin_s, is_connected_by) :].tolist():
         active = (begin_s <= instant_s + _TOLERANCE_S) & (end_s >= instant_s - _TOLERANCE_S)
-        if is_connected_by(active):
+        if crowding.may_be_over(instant_s) and is_connected_by(active):
             settled_s = _settle(leg, instant_s, is_whole)
             if settled_s is not None:
                 return settled_s

@@ -20,12 +20,17 @@ from reknit.network.emst import longest_edge_m
 from reknit.network.links import count_subnets, links, subnets
 from reknit.plans.plan import Plan
 from reknit.swarm.scenario import Scenario, check_scenario
+from reknit.swarm.validation import is_finite
 
 STEP_S = 0.1
 """The paper's time step."""
 
 UNTIL = ("reconnected", "arrived", "allowed")
 _MAX_STEPS = 1_000_000
+_SHORTEST_STEP_S = 1e-4
+_LEAST_ACCELERATION_MPS2 = 1e-3
+"""With less than these a flight would take next to for ever to compute."""
+
 _LONG_QUIET_S = 50.0
 _QUIET_SHARE = 0.01
 """Share of a long quiet time that one step may cover: controllers still see the swarm often
@@ -44,8 +49,9 @@ def fly(
 ) -> Flight:
     """Fly a plan, or let a controller steer.
 
-    The swarm counts as reconnected once its network is what the scenario demands: connected
-    (k-connected) by links of at most the planned length.
+    The swarm counts as reconnected once it is what the scenario demands: connected (k-connected)
+    by links of at most the planned length, with no two UAVs closer than the separation. So no
+    flight is reconnected before a bound on plans.
 
     Parameters
     ----------
@@ -139,6 +145,7 @@ class _Watch:
     def __init__(self, scenario: Scenario) -> None:
         self._range_m = scenario.planning_range_m
         self._order = scenario.connectivity
+        self._separation_m = scenario.min_separation_m
         self._closing_mps = 2.0 * float(scenario.max_speed_mps.max())
         self._is_plain = scenario.planning_range_m == scenario.radio_range_m
         self._not_before_s = 0.0
@@ -149,7 +156,7 @@ class _Watch:
         """The first connected instant, counted from the leg's beginning, if it is in this leg."""
         if self.reconnected_at_s is not None or begin_s + leg.duration_s < self._not_before_s:
             return None
-        within_leg_s = first_connected_s(leg, self._range_m, self._order)
+        within_leg_s = first_connected_s(leg, self._range_m, self._order, self._separation_m)
         if within_leg_s is not None:
             self.reconnected_at_s = begin_s + within_leg_s
         return within_leg_s
@@ -180,6 +187,8 @@ class _Watch:
             return False
         is_known = subnets_now == 1 and self._is_plain
         if not is_known and count_subnets(positions, self._range_m) > 1:
+            return False
+        if self._separation_m > 0.0 and closest_pair_m(positions) < self._separation_m:
             return False
         if self._order == 1:
             return True
@@ -274,9 +283,11 @@ def _check(
         raise InvalidParameter("plan", plan, "a reknit.Plan or a controller")
     elif until == "arrived":
         raise InvalidParameter("until", until, "'reconnected' or 'allowed' without a plan")
-    for name, value in (("step_s", step_s), ("max_acceleration_mps2", limit)):
+    for name, value, least in (
+        ("step_s", step_s, _SHORTEST_STEP_S),
+        ("max_acceleration_mps2", limit, _LEAST_ACCELERATION_MPS2),
+    ):
         if value is None and name != "step_s":
             continue
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not (is_number and math.isfinite(value) and value > 0):  # type: ignore[arg-type,operator]
-            raise InvalidParameter(name, value, "a finite number above 0")
+        if value is None or not (is_finite(value) and value >= least):
+            raise InvalidParameter(name, value, f"a finite number of at least {least:g}")

@@ -12,6 +12,7 @@ from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
 from reknit.flight.reconnection import first_connected_s
+from reknit.flight.separation import closest_pair_m
 from reknit.flight.simulator import STEP_S
 from reknit.knowledge.belief import Belief, Mind
 from reknit.knowledge.channels.protocols import NOISE_BOUND, Channel, World
@@ -237,7 +238,9 @@ class Simulation:
             leg_end_s = grid_s if on_grid and not is_struck else after_s - phase_s
             leg = self.motion.leg(world.alive, begin_s, duration_s, leg_end_s)
             if not is_whole and (self.reconnected_s is None or pending):
-                within_s = first_connected_s(leg, swarm.planning_range_m, swarm.connectivity)
+                within_s = first_connected_s(
+                    leg, swarm.planning_range_m, swarm.connectivity, swarm.min_separation_m
+                )
                 if within_s is not None and within_s < leg.duration_s:
                     # The instant of reconnection is a frame of its own; a strike may follow.
                     leg, after_s, is_struck = (
@@ -299,6 +302,8 @@ class Simulation:
             return count == 1
         points, link_m = world.positions[world.alive], swarm.planning_range_m
         if count_subnets(points, link_m) > 1:
+            return False
+        if swarm.min_separation_m > 0.0 and closest_pair_m(points) < swarm.min_separation_m:
             return False
         order = swarm.connectivity
         return order == 1 or is_k_connected(links(points, link_m), len(points), order)

@@ -127,7 +127,7 @@ def plan_json(plan: Plan) -> str:
 
 def save_plan(plan: Plan, path: str | Path) -> None:
     """Write a plan; nothing is left behind if that fails."""
-    write_text(Path(path), plan_json(plan))
+    write_text(checked_path("path", path), plan_json(plan))
 
 
 def load_plan(path: str | Path) -> Plan:

@@ -62,7 +62,7 @@ class Strike:
             raise InvalidParameter("strike.radius_m", self.radius_m, "a number of at least 0")
 
     def lost(self, scenario: Scenario, rng: np.random.Generator) -> IntArray:
-        """Which survivors of a swarm as it is now are lost; one always stays."""
+        """Which survivors of a swarm as it is now are lost."""
         survivors = scenario.survivors
         if self.count is not None:
             return rng.permutation(survivors)[: min(self.count, len(survivors) - 1)]
@@ -76,7 +76,11 @@ class Strike:
                 raise InvalidParameter("strike.centre_m", self.centre_m, f"{scenario.dim} numbers")
             away_m = np.linalg.norm(scenario.survivor_positions - centre, axis=1)
             lost = survivors[away_m <= self.radius_m]
-        return lost if len(lost) < len(survivors) else lost[1:]
+        if len(lost) == len(survivors):
+            named = "strike.uavs" if self.uavs else "strike.radius_m"
+            value = self.uavs if self.uavs else self.radius_m
+            raise InvalidParameter(named, value, "a strike that leaves at least one survivor")
+        return lost
 
 
 def _is_number(value: object) -> bool:

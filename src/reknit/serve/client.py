@@ -21,7 +21,8 @@ from reknit.plans.plan import Plan
 from reknit.serve.models import Planners
 from reknit.serve.problems import Problem
 from reknit.swarm.files import ScenarioFile, scenario_file, scenario_of
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import Scenario, check_scenario
+from reknit.swarm.validation import is_finite
 
 if TYPE_CHECKING:
     import httpx
@@ -66,6 +67,11 @@ class Client:
             import httpx
         except ModuleNotFoundError as error:
             raise MissingExtra("the client", "serve") from error
+        if token is not None and not isinstance(token, str):
+            raise InvalidParameter("token", token, "None or a text")
+        for name, seconds in (("timeout_s", timeout_s), ("patience_s", patience_s)):
+            if not (is_finite(seconds) and seconds >= 0):
+                raise InvalidParameter(name, seconds, "seconds, at least 0")
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._patience_s = patience_s
         try:
@@ -104,6 +110,7 @@ class Client:
         Plan
             A plan whose every claim has been checked on this side.
         """
+        check_scenario(scenario)
         body: dict[str, Any] = {
             "scenario": scenario_file(scenario).model_dump(mode="json"),
             "seed": seed,
@@ -151,6 +158,10 @@ class Client:
         while True:
             try:
                 response = self._http.request(method, path, json=body)
+            except (ValueError, TypeError) as error:  # what JSON has no form for
+                raise InvalidParameter("parameters", str(error), "values of JSON") from None
+            except RuntimeError as error:
+                raise ServiceError(f"{self._http.base_url}: {error}") from error
             except httpx.HTTPError as error:
                 raise ServiceError(f"{self._http.base_url}: {error}") from error
             if response.status_code not in _BUSY or time.monotonic() >= until_s:

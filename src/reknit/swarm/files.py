@@ -26,7 +26,7 @@ from reknit.base.faults import plain_error
 from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.swarm.demands import demand_fields, rule
 from reknit.swarm.radio import Radio
-from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario
+from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario, check_scenario
 from reknit.swarm.validation import number
 
 _FIELDS = {2: ["uav_id", "x_m", "y_m"], 3: ["uav_id", "x_m", "y_m", "z_m"]}
@@ -176,7 +176,8 @@ def scenario_file(scenario: Scenario) -> BaseModel:
 
 def save_scenario(scenario: Scenario, path: str | Path) -> None:
     """Write a scenario as .json (everything) or .csv (positions and who is alive)."""
-    path = Path(path)
+    check_scenario(scenario)
+    path = checked_path("path", path)
     kind = path.suffix.lower()
     if kind == ".json":
         write_text(path, _to_json(scenario))

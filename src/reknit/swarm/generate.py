@@ -14,6 +14,7 @@ from reknit.network.links import count_subnets
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.layouts import LAYOUTS, Box
 from reknit.swarm.scenario import Scenario
+from reknit.swarm.validation import is_finite, is_whole
 
 MAX_UAVS = 1_000_000
 _SPLIT_TRIES = 200
@@ -128,9 +129,9 @@ def _check(
         raise UnknownName("layout", layout, LAYOUTS)
     if damage not in DAMAGE_MODELS:
         raise UnknownName("damage", damage, DAMAGE_MODELS)
-    if dim not in (2, 3):
+    if not is_whole(dim) or dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")
     for name, value in (("density_per_km2", density_per_km2), ("radio_range_m", range_m)):
-        if not (_SMALLEST <= value <= _LARGEST):
+        if not (is_finite(value) and _SMALLEST <= value <= _LARGEST):
             allowed = f"a number from {_SMALLEST:g} to {_LARGEST:g}"
             raise InvalidParameter(name, value, allowed)

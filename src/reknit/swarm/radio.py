@@ -6,6 +6,10 @@ import math
 from dataclasses import dataclass
 
 from reknit.base.errors import InvalidRadio
+from reknit.swarm.validation import is_finite
+
+_LONGEST_M = 1e100
+"""Of a link: its square is still a number."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class Radio:
         """
         from scipy.special import gammainc
 
-        if not (math.isfinite(distance_m) and distance_m >= 0):
-            raise InvalidRadio("distance_m", distance_m, "a finite number of at least 0")
+        if not (is_finite(distance_m) and 0 <= distance_m <= _LONGEST_M):
+            raise InvalidRadio("distance_m", distance_m, f"a number from 0 to {_LONGEST_M:g}")
         ratio = (distance_m / self.range_m) ** 2
         return float(gammainc(self.fading_shape, self.fading_shape * ratio))
 
@@ -65,7 +69,7 @@ class Radio:
         """
         from scipy.special import gammainccinv
 
-        if not 0 < reliability < 1:
+        if not (is_finite(reliability) and 0 < reliability < 1):
             raise InvalidRadio("reliability", reliability, "a probability between 0 and 1")
         quantile = float(gammainccinv(self.fading_shape, reliability))
         return self.range_m * math.sqrt(quantile / self.fading_shape)

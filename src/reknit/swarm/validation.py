@@ -32,6 +32,14 @@ def is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
+def is_finite(value: Any) -> bool:
+    """Whether a value is a single finite real number that float64 can hold."""
+    try:
+        return is_number(value) and math.isfinite(value)
+    except OverflowError:  # a whole number with hundreds of digits
+        return False
+
+
 def is_whole(value: object) -> bool:
     """Whether a value is a whole number (a bool is none)."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -48,8 +56,7 @@ def number(
 ) -> float:
     """A finite number within limits; raises `InvalidScenario` that names the limits."""
     ok = (
-        is_number(value)
-        and math.isfinite(value)
+        is_finite(value)
         and (at_least is None or value >= at_least)
         and (above is None or value > above)
         and (below is None or value < below)
@@ -80,7 +87,7 @@ def positions_m(value: ArrayLike) -> FloatArray:
         if raw.dtype.kind not in "fiuO":  # texts and truth values are no coordinates
             raise InvalidScenario("positions", value, allowed)
         points = np.array(raw, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidScenario("positions", value, allowed) from None
     if points.size == 0:
         raise InvalidScenario("positions", "empty", "at least one UAV")
@@ -107,7 +114,7 @@ def speeds_mps(value: float | Sequence[float] | FloatArray, uavs: int) -> FloatA
         raise InvalidScenario("max_speed_mps", value, allowed)
     try:
         speeds = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidScenario("max_speed_mps", value, allowed) from None
     if speeds.ndim == 0:
         speeds = np.full(uavs, speeds)

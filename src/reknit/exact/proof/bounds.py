@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from reknit.base.context import Context
+from reknit.base.errors import InvalidParameter
 from reknit.base.progress import silent
 from reknit.base.types import IntArray
 from reknit.exact.demands.feasibility import check_possible
@@ -30,7 +31,7 @@ from reknit.exact.search.state import State
 from reknit.exact.solve import quick_effort, quick_state, solve
 from reknit.network.links import lengths
 from reknit.plans.certificate import Certificate
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import Scenario, check_scenario
 
 _LOSSES = 40_000
 """Survivors whose loss is tried for the bound of a 2-connected result, times their number."""
@@ -60,6 +61,9 @@ def lower_bound(scenario: Scenario, context: Context | None = None) -> Certifica
     ImpossibleDemands
         No plan at all can meet the scenario's demands.
     """
+    check_scenario(scenario)
+    if context is not None and not isinstance(context, Context):
+        raise InvalidParameter("context", context, "None or a context of a planner")
     memo = scenario._memo
     known: Certificate | None = memo.get("lower_bound")
     if known is not None:

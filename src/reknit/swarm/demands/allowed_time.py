@@ -33,7 +33,8 @@ class AllowedTime:
 
     allowed_time_s: float = asked(
         None,
-        "longest flight that counts as a recovery, seconds: T_max",
+        "longest flight that counts as a recovery, seconds: T_max; none: the longest side of the "
+        "swarm's bounding box / (2 v_max), as in the paper",
         float | None,
         _check,
     )
