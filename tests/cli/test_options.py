@@ -48,7 +48,7 @@ def test_a_number_of_losses_beside_a_file_is_drawn_among_survivors(swarm: Path) 
 
 
 @pytest.mark.parametrize(
-    "text", ["9", "3,3", "0.999", "1.0", "3,77", "3,9", "0,1,2,3,4,5,6,7,8", ",", ",3", ""]
+    "text", ["9", "3,3", "0.999", "1.0", "3,77", "3,9", "0,1,2,3,4,5,6,7,8", ",", "3,", "uavs=", ""]
 )
 def test_losses_that_cannot_be_are_refused(swarm: Path, text: str) -> None:
     """All of them, one twice, one unknown, one lost before: one typed error each."""
@@ -57,15 +57,15 @@ def test_losses_that_cannot_be_are_refused(swarm: Path, text: str) -> None:
 
 
 def test_a_number_is_a_number_whatever_uavs_are_called(swarm: Path, tmp_path: Path) -> None:
-    """--destroy 4 takes four also where a UAV is called 4; `4,` is the UAV, by id or by name."""
-    assert ScenarioOptions(path=swarm, destroy="4,").scenario().destroyed.tolist() == [4, 9]
+    """--destroy 4 takes four also where a UAV is called 4; `uavs=4` is that one, by id or name."""
+    assert ScenarioOptions(path=swarm, destroy="uavs=4").scenario().destroyed.tolist() == [4, 9]
     named = tmp_path / "named.csv"
     rows = [f"{k + 1},{100 * k},0,1" for k in range(10)]
     named.write_text("\n".join(["uav_id,x_m,y_m,alive", *rows]))
     for damage in ("random", "disc"):
         options = ScenarioOptions(path=named, destroy="4", damage=damage, range_m=120.0)
         assert len(options.scenario().destroyed) == 4
-    alone = ScenarioOptions(path=named, destroy="4,", range_m=120.0).scenario()
+    alone = ScenarioOptions(path=named, destroy="uavs=4", range_m=120.0).scenario()
     assert alone.destroyed.tolist() == [3]
 
 
@@ -82,7 +82,7 @@ def test_uavs_that_are_silent_for_too_long_are_lost(telemetry: Path) -> None:
     """--lost-after 5: older than 5 s or never heard is lost, 5 s is not; --destroy comes on top."""
     scenario = ScenarioOptions(path=telemetry, lost_after=5.0).scenario()
     assert [scenario.label(row) for row in scenario.destroyed] == ["11", "12", "0"]
-    scenario = ScenarioOptions(path=telemetry, lost_after=5.0, destroy="10,").scenario()
+    scenario = ScenarioOptions(path=telemetry, lost_after=5.0, destroy="uavs=10").scenario()
     assert [scenario.label(row) for row in scenario.survivors] == ["3"]
 
 

@@ -40,8 +40,8 @@ class ScenarioOptions:
     destroy: Annotated[
         str | None,
         typer.Option(
-            help="A number, a ratio below 1, or ids as 3,5,8 (a single number as 3,). Beside a "
-            "file: besides those that it says are lost.",
+            help="A number, a ratio below 1, or ids as 3,5,8 or uavs=3. Beside a file: "
+            "besides those that it says are lost.",
             show_default="0.5; none beside a file",
         ),
     ] = None
@@ -164,20 +164,20 @@ def takes_a_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def losses(option: str, text: str, scenario: Scenario | None = None) -> Any:
-    """Read who is lost: ``100`` is a number, ``0.5`` a ratio, ``3,5,8`` are ids, and ``3,`` is one.
+    """Read who is lost: ``100`` is a number, ``0.5`` a ratio, ``3,5,8`` and ``uavs=3`` are ids.
 
     In a scenario whose UAVs have names, ids are names.
     """
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) == 2 and not parts[1]:
-        parts.pop()
+    listed = text.strip().removeprefix("uavs=")
+    parts = [part.strip() for part in listed.split(",")]
+    is_list = len(parts) > 1 or listed != text.strip()
     try:
-        if "," in text and all(parts):
+        if is_list and all(parts):
             return parts if _has_names(scenario) else [int(part) for part in parts]
-        is_count = text.strip().lstrip("+-").isdigit()
-        if not is_count and text.strip() in ((scenario and scenario.names) or ()):
-            return [text.strip()]
-        return int(text) if is_count else float(text)
+        is_count = listed.lstrip("+-").isdigit()
+        if not is_count and listed in ((scenario and scenario.names) or ()):
+            return [listed]
+        return int(listed) if is_count else float(listed)
     except ValueError:
         some = "3,5,8"
         if scenario is not None and scenario.names is not None:
