@@ -233,6 +233,7 @@ def test_strikes_take_who_they_say() -> None:
     )
     phases = json.loads(done.stdout)["phases"]
     assert [phase["scenario"]["survivors"] for phase in phases] == [15, 14, 13, 10]
+    assert [phase["struck_at_s"] for phase in phases] == [0.0, 0.0, 1.0, None]
     assert str(first) not in phases[1]["final_positions_m"]
     assert str(second) not in phases[2]["final_positions_m"]
     assert done.returncode == 0

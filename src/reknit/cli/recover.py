@@ -117,9 +117,11 @@ def _under_strikes(
         assert folder is not None
         files += save_run(run, folder / f"phase-{number}", animate=False, progress=progress)
     if as_json:
+        # What a phase came to holds if no strike had ended it.
+        ends_s = [*result.begins_s[1:], None]
         phases = [
-            {"begins_s": begin_s, **run_result(run)}
-            for begin_s, run in zip(result.begins_s, result.phases, strict=True)
+            {"begins_s": begin_s, "struck_at_s": end_s, **run_result(run)}
+            for begin_s, end_s, run in zip(result.begins_s, ends_s, result.phases, strict=True)
         ]
         summary = {
             "scenario": scenario_summary(case),
