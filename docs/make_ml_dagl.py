@@ -8,7 +8,8 @@
     python docs/make_ml_dagl.py [FOLDER]
 
 Runs are read from the stored results in FOLDER, by default `results`, as many as there are; runs
-of one kind from several studies, whose swarms differ, are put together.
+of one kind from several studies, whose swarms differ, are put together. A table of studies of which
+there are none is left as it is.
 """
 
 from __future__ import annotations
@@ -58,17 +59,19 @@ def main(results: Path) -> None:
     )
     sizes += [row for row in whole_table if row["label"] in (PRESET, "center-fly")]
     parallel = [row for row in branches if row["label"] == "parallel"]
-    tables = {
-        "paper": paper_table(sizes + renamed(parallel, PRESET)),
-        "center": center_table(sizes),
-        "branches": against(branches, "parallel", "paper-branches"),
-        "parts": against(merged(parts, renamed(parallel, "whole")), "whole", PARTS_NAME),
-        "default": default_table(default),
-        "variants": variants_table(default),
-        "attention": against(default_parts, "shipped", DEFAULT_PARTS_NAME),
-    }
-    for name, table in tables.items():
-        text = filled(text, name, table)
+    if sizes:
+        text = filled(text, "paper", paper_table(sizes + renamed(parallel, PRESET)))
+        text = filled(text, "center", center_table(sizes))
+    if branches:
+        text = filled(text, "branches", against(branches, "parallel", "paper-branches"))
+    if parts:
+        whole = merged(parts, renamed(parallel, "whole"))
+        text = filled(text, "parts", against(whole, "whole", PARTS_NAME))
+    if default:
+        text = filled(text, "default", default_table(default))
+        text = filled(text, "variants", variants_table(default))
+    if default_parts:
+        text = filled(text, "attention", against(default_parts, "shipped", DEFAULT_PARTS_NAME))
     PAGE.write_text(text, encoding="utf-8")
 
 
