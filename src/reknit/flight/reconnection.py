@@ -45,6 +45,8 @@ def first_connected_s(
     if nodes == 1:
         return 0.0
     crowding = _Crowding.of(leg, separation_m)
+    if crowding.lasts(leg.duration_s):
+        return None
     pairs = _possible_pairs(leg, range_m)
     if components(pairs, nodes).max() > 0:
         return None
@@ -89,6 +91,10 @@ class _Crowding:
         pairs = _possible_pairs(leg, separation_m)
         _, begin_s, end_s = _intervals(leg, pairs, separation_m)
         return _Crowding(separation_m, begin_s, end_s)
+
+    def lasts(self, duration_s: float) -> bool:
+        """Whether some two are too close throughout, but perhaps at the very end."""
+        return bool(((self.begin_s <= 0.0) & (self.end_s >= duration_s)).any())
 
     def may_be_over(self, time_s: float) -> bool:
         """Whether no two are too close at an instant, but for rounding errors."""
