@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import clarabel
 import networkx as nx
 import numpy as np
 import pytest
 
 import reknit
+import reknit.algorithms.certified as certified_module
+import reknit.exact.solve as solve_module
 from reknit.algorithms.learned.ml_dagl.settings import Settings
+from reknit.exact.demands import redundant_links
 from reknit.exact.demands.fallbacks import fallback_targets
 from reknit.exact.model.problem import Problem
 from reknit.exact.search import conflicts
@@ -118,3 +123,82 @@ def test_a_cancelled_planner_is_asked_no_more_than_it_takes_to_end(planner: str)
 
     reknit.plan(scenario, planner, cancel=lambda: cancel(3))
     assert answers.count(True) <= 12
+
+
+@pytest.mark.parametrize(
+    "demands", [{"connectivity": 2}, {"connectivity": 3}, {"anchors": 1}, {"anchors": 4}]
+)
+def test_whenever_it_is_cancelled_little_is_left_to_do(
+    monkeypatch: pytest.MonkeyPatch, demands: dict[str, int]
+) -> None:
+    """Cancelled at any question, `certified` solves at most one cone program a moving piece from
+    there on, looks for no least range, and what it returns meets the demands or says that nothing
+    was found in time.
+    """
+    scenario = reknit.generate(90, 45, seed=4, split=True)
+    if "anchors" in demands:
+        scenario = replace(scenario, anchors=scenario.survivors[: demands["anchors"]])
+    else:
+        scenario = replace(scenario, **demands)  # type: ignore[arg-type]
+    asked: list[None] = []
+    reknit.plan(replace(scenario), "certified", cancel=lambda: asked.append(None) is not None)  # type: ignore[func-returns-value]
+    programs = _counted(monkeypatch, clarabel, "DefaultSolver")
+    searches = _counted(monkeypatch, redundant_links, "is_k_connected")
+    for after in np.unique(np.geomspace(1, len(asked), 25).astype(int)):
+        questions: list[None] = []
+
+        def cancel(limit: int = int(after), questions: list[None] = questions) -> bool:
+            questions.append(None)
+            if len(questions) == limit:
+                programs.clear()
+                searches.clear()
+            return len(questions) >= limit
+
+        plan = reknit.plan(replace(scenario), "certified", cancel=cancel)
+        plan.verify(scenario)
+        assert plan.status.is_connected or demands.get("anchors", 0) > 1
+        assert len(programs) <= (8 if demands.get("anchors", 0) > 1 else 2)
+        assert len(searches) <= 1
+
+
+def test_a_search_that_ends_before_its_time_leaves_the_fallback_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """When the first cone program is cut short a little before the budget ends, the fallback
+    stops at the budget too, and the status says why the plan is no better.
+    """
+    scenario = reknit.generate(90, 45, seed=4, split=True, connectivity=2)
+    monkeypatch.setattr(solve_module, "_stops_early", lambda problem, context: lambda: True)
+    over: list[bool] = []
+    real = fallback_targets
+
+    def noted(scenario: reknit.Scenario, is_over: Callable[[], bool]) -> Any:
+        over.append(is_over())
+        return real(scenario, is_over)
+
+    monkeypatch.setattr(certified_module, "fallback_targets", noted)
+    for budget_s, is_over in ((1e3, False), (0.0, True)):
+        plan = reknit.plan(replace(scenario), "certified", budget_s=budget_s)
+        assert plan.status is reknit.Status.DEADLINE
+        assert over.pop() is is_over
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_a_range_that_is_not_sought_to_the_end_is_k_connected(order: int) -> None:
+    """Ended at any question, the range is one at which networkx finds the swarm k-connected, and
+    no shorter than the least.
+    """
+    points = np.random.default_rng(order).uniform(0.0, 900.0, (40, 2))
+    least_m = redundant_links.redundant_range_m(points, order)
+    for after in range(1, 30):
+        asked: list[None] = []
+
+        def is_over(limit: int = after, asked: list[None] = asked) -> bool:
+            asked.append(None)
+            return len(asked) >= limit
+
+        range_m = redundant_links.redundant_range_m(points, order, is_over)
+        graph = nx.Graph(links(points, range_m * (1.0 + 1e-12)).tolist())
+        assert len(graph) == len(points)
+        assert nx.node_connectivity(graph) >= order
+        assert range_m >= least_m

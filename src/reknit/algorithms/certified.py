@@ -47,13 +47,13 @@ class Certified:
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """The best plan found, with the bound that the search proved."""
         if context.is_over:
-            return _fallback(scenario, Status.DEADLINE, None, {})
+            return _fallback(scenario, context, None, {})
         effort = float(self.effort)
         if effort > 0.0 and context.budget.seconds is not None:
             effort = np.inf
         begun = quick_state(scenario, context)
         if _has_no_tree_in_time(begun, context):
-            return _fallback(scenario, Status.DEADLINE, None, {})
+            return _fallback(scenario, context, None, {})
         pulled = pulled_bound(scenario, context)
         if pulled is not None:
             begun = replace(begun, bound_s=max(begun.bound_s, pulled.bound_s))
@@ -65,7 +65,7 @@ class Certified:
         if context.is_over:
             if not unmet_demands(scenario, proposal.targets):
                 return proposal
-            polished = _fallback(scenario, Status.DEADLINE, proposal.certificate, {})
+            polished = _fallback(scenario, context, proposal.certificate, {})
             return replace(polished, details=proposal.details)
         links = emst(proposal.targets)
         state = solve(Problem.of(scenario), effort=0, context=context, links=links)
@@ -112,10 +112,10 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
             work = Work(np.inf if context.budget.seconds else effort, lambda: context.is_over)
             targets, parted = repair.parted(targets, work)
             certificate = _stronger(certificate, parted)
-    status = Status.DEADLINE if context.is_over else None
     is_seen = targets is not None and repair is not None and repair.has_met(targets)
     if targets is None or (not is_seen and _is_faulty(scenario, targets)):
-        return _fallback(scenario, status, certificate, details)
+        return _fallback(scenario, context, certificate, details, not state.tree.is_whole)
+    status = Status.DEADLINE if context.is_over else None
     return Proposal(targets, status, certificate, details)
 
 
@@ -126,10 +126,18 @@ def _stronger(first: Certificate | None, second: Certificate | None) -> Certific
 
 
 def _fallback(
-    scenario: Scenario, status: Status | None, certificate: Certificate | None, details: JsonDict
+    scenario: Scenario,
+    context: Context,
+    certificate: Certificate | None,
+    details: JsonDict,
+    is_cut_short: bool = False,
 ) -> Proposal:
-    """A plan that needs no search; if there is none, nobody moves and nothing is claimed."""
-    targets = fallback_targets(scenario, lambda: status is Status.DEADLINE)
+    """A plan that needs no search; if there is none, nobody moves and nothing is claimed.
+
+    A search that was cut short ends a little before its time is over, see `solve`.
+    """
+    targets = fallback_targets(scenario, lambda: context.is_over)
+    status = Status.DEADLINE if is_cut_short or context.is_over else None
     if targets is None:
         targets, status = scenario.survivor_positions, Status.NOT_FOUND
     return Proposal(targets, status, certificate, details)

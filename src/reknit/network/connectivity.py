@@ -169,9 +169,11 @@ def _cut_between(
     path has to come out of it; a single one has only to be reached. The search begins where paths
     are short: several ends are nearly all nodes.
     """
-    flow: set[tuple[int, int]] = set()  # links in use by paths, with their direction
     past = 1 if len(ends) > 1 else 0
-    for _ in range(order):
+    # Links in use by paths, with their direction; those straight to an end need no search.
+    direct = [end for end in linked[start] if end in ends][:order] if past else []
+    flow = {(start, end) for end in direct}
+    for _ in range(order - len(direct)):
         through = {head: tail for tail, head in flow if past or head not in ends}
         came_from, state = _search(linked, start, ends, past, flow, through)
         if state < 0:

@@ -56,12 +56,13 @@ def fallback_targets(scenario: Scenario, is_over: Callable[[], bool] = never) ->
         if pulled is not None and _time_s(scenario, pulled) <= _time_s(scenario, contracted):
             return pulled
     contracted_in_time = partial(_contracted, is_over=is_over)
-    if is_over() and scenario.min_separation_m == 0.0 and len(anchored) < 2:
-        return contracted_in_time(scenario, start)  # k-connected by a theorem
     kinds = (contracted_in_time, _lattice, _ring) if len(anchored) < 2 else (_gathered,)
+    is_sure = scenario.min_separation_m == 0.0 and len(anchored) < 2
     for kind in kinds:
         targets = kind(scenario, start)
-        if not unmet_demands(scenario, targets):
+        if is_sure and is_over():  # there is no time to see what a theorem says
+            return targets
+        if not unmet_demands(scenario, targets, is_over) or (is_sure and is_over()):
             return targets
     return None
 

@@ -243,6 +243,8 @@ class DemandRepair:
         gap_m = self.scenario.min_separation_m if gap_m is None else gap_m
         pairs = _NO_PAIRS
         for _ in range(_ROUNDS):
+            if self.is_over():  # a large program takes long before it asks for the first time
+                return None
             pairs = np.unique(np.concatenate([pairs, self._too_close(positions, gap_m)]), axis=0)
             apart = Apart(pairs, self._spacer.directions(positions, pairs), gap_m * GAP_HAIR)
             closest_m = self.problem.range_m * RANGE_HAIR
@@ -251,7 +253,7 @@ class DemandRepair:
                 return None
             positions = self.problem.start + shift
             if len(self._too_close(positions, gap_m)) == 0:
-                if is_final and unmet_demands(self.scenario, positions):
+                if is_final and unmet_demands(self.scenario, positions, self.is_over):
                     return None
                 if is_final:
                     self._met.append(positions)
@@ -284,7 +286,9 @@ class DemandRepair:
         still = np.sqrt((shift**2).sum(axis=1)) < 1e-6 * self.problem.range_m
         for moves in (np.where(still[:, None], 0.0, shift), shift):
             calm = self.problem.start + moves
-            if self._time_s(calm) <= limit_s and not unmet_demands(self.scenario, calm):
+            if self._time_s(calm) <= limit_s and not unmet_demands(
+                self.scenario, calm, self.is_over
+            ):
                 return np.asarray(calm)
         return otherwise
 

@@ -62,7 +62,7 @@ def exact_targets(
             hasty = _hasty_targets(problem, tree)
             if hasty is not None:
                 return hasty
-            shift = _piece_targets(local, pairs, solution.time_s, tree.time_s, never)
+            shift = _quickest_targets(local, pairs, never)
         if shift is None:
             return None
         targets[solution.nodes] += shift
@@ -96,13 +96,14 @@ def _batched_shifts(
 
 
 def _hasty_targets(problem: Problem, tree: TreeSolution) -> FloatArray | None:
-    """The positions of least time, shrunk by a hair so that rounding breaks no link; None where
-    anchors forbid that or the links do not all hold.
+    """The positions of least time, shrunk by a hair so that rounding breaks no link, about the
+    anchor if there is one; None where several anchors forbid that or the links do not all hold.
     """
-    if (problem.speeds == 0.0).any():
+    anchored = np.flatnonzero(problem.speeds == 0.0)
+    if len(anchored) > 1:
         return None
     moved = tree.moved(problem)
-    centre = moved.mean(axis=0)
+    centre = moved[anchored[0]] if len(anchored) else moved.mean(axis=0)
     for margin in _MARGINS:
         targets = np.asarray(centre + (1.0 - margin) * (moved - centre))
         if (lengths(targets, tree.links) <= problem.range_m).all():
@@ -117,7 +118,9 @@ def _piece_targets(
     time_s: float,
     is_over: Callable[[], bool],
 ) -> FloatArray | None:
-    """Displacements of one piece with exact links; None where rounding or the time prevents it."""
+    """Displacements of one piece with exact links, of least total movement if that can be had;
+    None where rounding or the time prevents it.
+    """
     nodes = np.unique(pairs)
     if len(pairs) > 1:
         for margin in _MARGINS[:3]:
@@ -134,6 +137,14 @@ def _piece_targets(
             exact = _exact(problem, pairs, nodes, shift)
             if exact is not None:
                 return exact
+    return _quickest_targets(problem, pairs, is_over)
+
+
+def _quickest_targets(
+    problem: Problem, pairs: IntArray, is_over: Callable[[], bool]
+) -> FloatArray | None:
+    """Displacements of one piece of least time with exact links; None as above."""
+    nodes = np.unique(pairs)
     for margin in _MARGINS if len(pairs) > 1 else _FINE_MARGINS + _MARGINS:
         if is_over():
             return None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import deque
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,12 +88,12 @@ def _named(scenario: Scenario, rows: IntArray) -> str:
 
 def neighbour_lists(points: FloatArray, limit_m: float) -> list[list[int]]:
     """For every point the points it is linked with."""
-    lists: list[list[int]] = [[] for _ in points]
     everyone = np.arange(len(points))
-    for left, right in links_of(LinkRule(points, limit_m), cKDTree(points), everyone, everyone):
-        for i, j in zip(left.tolist(), right.tolist(), strict=True):
-            lists[i].append(j)
-    return lists
+    chunks = list(links_of(LinkRule(points, limit_m), cKDTree(points), everyone, everyone))
+    left, right = (np.concatenate([everyone[:0], *ends]) for ends in zip(*chunks, strict=True))
+    ends = np.cumsum(np.bincount(left, minlength=len(points))).tolist()
+    others = right[np.argsort(left, kind="stable")].tolist()
+    return [others[first:last] for first, last in pairwise([0, *ends])]
 
 
 def weak_nodes(neighbours: list[list[int]], losses: int) -> IntArray | None:
@@ -143,7 +142,9 @@ def _survives(neighbours: list[list[int]], losses: int) -> bool:
         for i, j in combinations(first, 2)
     ):
         return False
-    place_of = {node: place for place, node in enumerate(order)}
+    place_of = [0] * len(order)
+    for place, node in enumerate(order):
+        place_of[node] = place
     return all(
         before[place] > losses or _leads_back(neighbours, order[place], place_of, losses + 1)
         for place in range(losses + 1, len(order))
@@ -154,20 +155,23 @@ def _linked_first(neighbours: list[list[int]], enough: int) -> tuple[list[int], 
     """Nodes in an order in which each has as many neighbours before it as any that is left, and
     how many it has; more than enough are not counted.
     """
-    before = [0] * len(neighbours)
-    is_taken = [False] * len(neighbours)
-    waiting = [(0, node) for node in range(len(neighbours))]
+    count = len(neighbours)
+    before = [0] * count
+    is_taken = [False] * count
+    # What a node lacks, times their number, plus the node: a pair for each would keep the garbage
+    # collector busy.
+    waiting = list(range(enough * count, (enough + 1) * count))
     order = []
     while waiting:
-        known, node = heapq.heappop(waiting)
-        if is_taken[node] or -known != before[node]:
+        lacks, node = divmod(heapq.heappop(waiting), count)
+        if is_taken[node] or enough - lacks != before[node]:
             continue
         is_taken[node] = True
         order.append(node)
         for other in neighbours[node]:
             if not is_taken[other] and before[other] < enough:
                 before[other] += 1
-                heapq.heappush(waiting, (-before[other], other))
+                heapq.heappush(waiting, (enough - before[other]) * count + other)
     return order, [before[node] for node in order]
 
 
@@ -188,47 +192,48 @@ def _split_graph(neighbours: list[list[int]]) -> csr_array:
     return csr_array((capacity, ends), shape=(2 * count, 2 * count))
 
 
-def _leads_back(
-    neighbours: list[list[int]], start: int, place_of: dict[int, int], paths: int
-) -> bool:
+def _leads_back(neighbours: list[list[int]], start: int, place_of: list[int], paths: int) -> bool:
     """Whether so many paths lead from a node to nodes placed before it that share only the start.
 
     Paths are added one by one (Ford and Fulkerson): a new one may take over a node from an
     earlier path, which is then led elsewhere from the node before. A path ends at the first node
-    that is placed before the start; those are many, so it is short.
+    that is placed before the start; those are many, so it is short. Neighbours that are placed
+    before are paths of a single step, which need no search.
     """
     here = place_of[start]
-    previous: dict[int, int] = {}  # of each node on a path
-    for _ in range(paths):
-        state = first = (start, False)  # a node, and whether it is being entered
-        came_from = {first: first}
-        queue = deque(came_from)
-        while queue:
-            state = queue.popleft()
-            node, is_entered = state
-            if not is_entered:
-                steps = [(other, True) for other in neighbours[node] if other != start]
+    direct = [other for other in neighbours[start] if place_of[other] < here][:paths]
+    previous = dict.fromkeys(direct, start)  # of each node on a path
+    first = 2 * start + 1
+    for _ in range(paths - len(direct)):
+        # A state is 2 i where node i is being entered, 2 i + 1 where it is being left.
+        came_from = {2 * start: first, first: first}
+        queue = [first]
+        for state in queue:
+            node = state >> 1
+            if state & 1:
+                steps = [2 * other for other in neighbours[node] if previous.get(other) != node]
                 if node in previous:  # the path need not come this way any more
-                    steps.append((node, True))
+                    steps.append(2 * node)
             elif node in previous:
-                steps = [(previous[node], False)]
+                steps = [2 * previous[node] + 1]
             elif place_of[node] < here:
                 break
             else:
-                steps = [(node, False)]
+                steps = [2 * node + 1]
             for step in steps:
-                if step not in came_from and previous.get(step[0]) != node:
+                if step not in came_from:
                     came_from[step] = state
                     queue.append(step)
         else:
             return False
         while state != first:
-            node, is_entered = state
-            state = came_from[state]
-            if is_entered and state[0] != node:
-                previous[node] = state[0]
-            elif is_entered:
-                del previous[node]
+            came = came_from[state]
+            if not state & 1:
+                if came >> 1 != state >> 1:
+                    previous[state >> 1] = came >> 1
+                else:
+                    del previous[state >> 1]
+            state = came
     return True
 
 
@@ -268,15 +273,17 @@ def _depth_first(neighbours: list[list[int]]) -> tuple[list[int], list[int]]:
     parent = [-1] * len(neighbours)
     order: list[int] = []
     visited = [False] * len(neighbours)
-    stack = [(0, -1)]
+    stack, above = [0], [-1]
     while stack:
-        node, above = stack.pop()
+        node, before = stack.pop(), above.pop()
         if visited[node]:
             continue
         visited[node] = True
-        parent[node] = above
+        parent[node] = before
         order.append(node)
-        stack.extend((other, node) for other in neighbours[node] if not visited[other])
+        ahead = [other for other in neighbours[node] if not visited[other]]
+        stack += ahead
+        above += [node] * len(ahead)
     return order, parent
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
+from reknit.base.context import Cancel, never
 from reknit.base.types import FloatArray
 from reknit.swarm.demands import allowed_time, anchors, connectivity, link_length, separation
 from reknit.swarm.demands.demand import Demand, Rule
@@ -57,7 +58,7 @@ def rule(name: str) -> Rule:
     return declared
 
 
-def unmet_demands(scenario: Scenario, targets: FloatArray) -> list[str]:
+def unmet_demands(scenario: Scenario, targets: FloatArray, is_over: Cancel = never) -> list[str]:
     """What targets lack of what a scenario demands, in plain words; empty if nothing.
 
     This is the planners' test. The checker has one of its own and uses nothing of this.
@@ -66,6 +67,9 @@ def unmet_demands(scenario: Scenario, targets: FloatArray) -> list[str]:
     ----------
     targets
         (N_R, dim) metres, in the order of ``scenario.survivors``.
+    is_over
+        Asked where the test takes long; once it says so, what is not known to be met is unmet.
     """
-    faults = (demand.unmet(scenario, targets) for demand in DEMANDS if demand.unmet is not None)
+    tests = (demand.unmet for demand in DEMANDS if demand.unmet is not None)
+    faults = (test(scenario, targets, is_over) for test in tests)
     return [fault for fault in faults if fault is not None]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
+from reknit.base.context import Cancel
 from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray, IntArray
 from reknit.swarm.demands.demand import Demand, asked
@@ -42,7 +43,7 @@ class Anchors:
     )
 
 
-def _unmet(scenario: Scenario, targets: FloatArray) -> str | None:
+def _unmet(scenario: Scenario, targets: FloatArray, _is_over: Cancel) -> str | None:
     if len(scenario.anchors) == 0:
         return None
     fixed = np.isin(scenario.survivors, scenario.anchors)

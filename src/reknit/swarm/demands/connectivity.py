@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from reknit.base.context import Cancel
 from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray
 from reknit.network.connectivity import separating_nodes
@@ -42,11 +43,12 @@ class Connectivity:
     )
 
 
-def _unmet(scenario: Scenario, targets: FloatArray) -> str | None:
+def _unmet(scenario: Scenario, targets: FloatArray, is_over: Cancel) -> str | None:
     order = scenario.connectivity
     if order == 1:
         return None  # links of the right length that connect everybody are asked for anyway
-    lost = separating_nodes(links(targets, planning_range_m(scenario)), len(targets), order)
+    pairs = links(targets, planning_range_m(scenario))
+    lost = separating_nodes(pairs, len(targets), order, is_over)
     if lost is None:
         return None
     labels = [str(scenario.label(int(scenario.survivors[row]))) for row in lost]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from reknit.base.context import Cancel
 from reknit.base.types import FloatArray
 
 if TYPE_CHECKING:
@@ -58,15 +59,16 @@ class Demand:
         The dataclass with its fields; `Scenario` inherits them.
     unmet
         A planner's own test: what the targets (N_R, dim) in metres lack and for which UAVs, in
-        plain words, or None. The checker has another one. None where the demand is on the
-        flight and not on its targets.
+        plain words, or None; where it takes long it asks its last argument whether to give up.
+        The checker has another one. None where the demand is on the flight and not on its
+        targets.
     is_asked
         Whether a scenario asks for more than the default.
     """
 
     name: str
     declared: type[Any]
-    unmet: Callable[[Scenario, FloatArray], str | None] | None
+    unmet: Callable[[Scenario, FloatArray, Cancel], str | None] | None
     is_asked: Callable[[Scenario], bool]
 
     @property

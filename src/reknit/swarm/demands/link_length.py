@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from reknit.base.context import Cancel
 from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray
 from reknit.network.links import count_subnets
@@ -97,7 +98,7 @@ def check_planning_range(scenario: Scenario) -> None:
         )
 
 
-def _unmet(scenario: Scenario, targets: FloatArray) -> str | None:
+def _unmet(scenario: Scenario, targets: FloatArray, _is_over: Cancel) -> str | None:
     limit_m = planning_range_m(scenario)
     pieces = count_subnets(targets, limit_m)
     return f"{pieces} sub-nets at a range of {limit_m:g} m" if pieces > 1 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from reknit.base.context import Cancel
 from reknit.base.types import FloatArray
 from reknit.network.links import closest_pair, lengths
 from reknit.swarm.demands.demand import Demand, asked
@@ -33,7 +34,7 @@ class Separation:
     )
 
 
-def _unmet(scenario: Scenario, targets: FloatArray) -> str | None:
+def _unmet(scenario: Scenario, targets: FloatArray, _is_over: Cancel) -> str | None:
     gap_m = scenario.min_separation_m
     pair = closest_pair(targets) if gap_m > 0.0 else None
     if pair is None:
