@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _MOST_NAMES = 5
 """Of the UAVs that a fault is about."""
 
+_NEAR = 6
+"""Neighbours a loss that are looked at first in a crowd."""
+
 
 def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
     """What targets lack of what a scenario demands.
@@ -56,7 +59,7 @@ def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
         )
     elif scenario.connectivity > 1:
         losses = scenario.connectivity - 1
-        weak = weak_nodes(neighbour_lists(targets, limit_m), losses)
+        weak = weak_targets(targets, limit_m, losses)
         if weak is not None:
             words = "a single UAV" if losses == 1 else f"{losses} UAVs"
             where = "it is a cut node" if len(weak) == 1 else "too few paths between them"
@@ -86,13 +89,38 @@ def _named(scenario: Scenario, rows: IntArray) -> str:
     return ("UAV " if len(rows) == 1 else "UAVs ") + ", ".join(names) + more
 
 
+def weak_targets(points: FloatArray, limit_m: float, losses: int) -> IntArray | None:
+    """`weak_nodes` of the network of connected points.
+
+    More links never make it weaker. So in a crowd, which has as many links as pairs, it is enough
+    if those with the nearest few do; only if they do not, all are looked at.
+    """
+    near = _NEAR * (losses + 1)
+    rule, tree = LinkRule(points, limit_m), cKDTree(points)
+    around = tree.query_ball_point(points, limit_m, return_length=True)
+    if float(np.mean(around)) > 2.0 * near:
+        index = tree.query(points, k=near + 1)[1]
+        left, right = np.repeat(np.arange(len(points)), near + 1), index.ravel()
+        keep = (left != right) & rule.holds(left, right)
+        pairs = np.sort(np.stack([left[keep], right[keep]], axis=1), axis=1)
+        pairs = np.unique(pairs, axis=0)
+        few = _lists(np.concatenate([pairs, pairs[:, ::-1]]), len(points))
+        if len(_depth_first(few)[0]) == len(points) and weak_nodes(few, losses) is None:
+            return None
+    return weak_nodes(neighbour_lists(points, limit_m), losses)
+
+
 def neighbour_lists(points: FloatArray, limit_m: float) -> list[list[int]]:
     """For every point the points it is linked with."""
     everyone = np.arange(len(points))
-    chunks = list(links_of(LinkRule(points, limit_m), cKDTree(points), everyone, everyone))
-    left, right = (np.concatenate([everyone[:0], *ends]) for ends in zip(*chunks, strict=True))
-    ends = np.cumsum(np.bincount(left, minlength=len(points))).tolist()
-    others = right[np.argsort(left, kind="stable")].tolist()
+    blocks = links_of(LinkRule(points, limit_m), cKDTree(points), everyone, everyone)
+    return _lists(np.concatenate([np.stack(block, axis=1) for block in blocks]), len(points))
+
+
+def _lists(pairs: IntArray, count: int) -> list[list[int]]:
+    """For every first end the second ends of its pairs."""
+    ends = np.cumsum(np.bincount(pairs[:, 0], minlength=count)).tolist()
+    others = pairs[np.argsort(pairs[:, 0], kind="stable"), 1].tolist()
     return [others[first:last] for first, last in pairwise([0, *ends])]
 
 
