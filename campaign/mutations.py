@@ -153,7 +153,7 @@ def mutate_text(text: str, rng: np.random.Generator) -> str:
     data = json.loads(text)
     kind = rng.integers(4)
     if kind == 0:
-        name = str(rng.choice(["recovery_time_s", "lower_bound_s", "compute_s", "gap"]))
+        name = str(rng.choice(["recovery_time_s", "lower_bound_s", "gap"]))
         data[name] = _mutate_number(float(data[name] or 0.0), rng)
     elif kind == 1:
         data["status"] = str(rng.choice([status.value for status in Status]))

@@ -28,7 +28,7 @@ def test_a_good_plan_is_verified_with_an_account(files: tuple[str, str]) -> None
     plan = reknit.Plan.load(files[1])
     assert "verified" in done.stdout
     assert counted(len(plan.certificate.cases), "case") in done.stdout
-    assert "so not checked: planner, seed" in done.stdout
+    assert "a plan file holds nothing else" in done.stdout
     result = json.loads(reknit_process("verify", *files, "--json").stdout)
     assert result["verified"] is True
     assert result["lower_bound_s"] == plan.lower_bound_s

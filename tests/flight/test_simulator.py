@@ -26,7 +26,7 @@ from tests.strategies import scenarios
 def plan_to(scenario: reknit.Scenario, targets: FloatArray) -> reknit.Plan:
     """A plan that nobody checked, for flying anywhere."""
     time_s = planned_time_s(scenario, targets)
-    return reknit.Plan(targets, Status.FEASIBLE, time_s, Certificate.trivial(), 0.0, "test", 0)
+    return reknit.Plan(targets, Status.FEASIBLE, time_s, Certificate.trivial())
 
 
 def straight_at(scenario: reknit.Scenario, targets: FloatArray, time_s: float) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -24,17 +25,68 @@ def test_round_trip_is_exact(tmp_path: Path, scenario: reknit.Scenario) -> None:
     back = reknit.Plan.load(tmp_path / "plan.json")
     back.verify(scenario)
     assert back.targets.tobytes() == plan.targets.tobytes()
-    for name in (
-        "status",
-        "recovery_time_s",
-        "lower_bound_s",
-        "gap",
-        "planner",
-        "seed",
-        "versions",
-    ):
+    for name in ("status", "recovery_time_s", "lower_bound_s", "gap", "uavs"):
         assert getattr(back, name) == getattr(plan, name)
     assert np.array_equal(back.certificate.cases, plan.certificate.cases)
+    back.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "plan.json").read_bytes()
+
+
+def test_a_file_holds_nothing_that_is_not_checked(
+    tmp_path: Path, scenario: reknit.Scenario
+) -> None:
+    """Every value of a plan file is told from another one: how the plan came about is not there,
+    and a change of anything that is there is refused, on loading or against the scenario.
+    """
+    path = tmp_path / "plan.json"
+    reknit.plan(scenario, "certified", seed=4).save(path)
+    whole = json.loads(path.read_text())
+    assert set(whole) == {
+        "format", "version", "status", "recovery_time_s", "lower_bound_s", "gap", "uavs",
+        "targets_m", "certificate",
+    }  # fmt: skip
+    others = {"uavs": [*whole["uavs"][::-1]], "format": "reknit-scenario", "version": 3}
+    others |= {"status": "feasible", "certificate": {**whole["certificate"], "bound_s": 99.0}}
+    others |= {"targets_m": [[x + 1e-9 * (abs(x) + 1.0), y] for x, y in whole["targets_m"]]}
+    for name, value in whole.items():
+        changed = others[name] if name in others else value * (1.0 + 1e-12) + 1e-12
+        for text in ({**whole, name: changed}, {k: v for k, v in whole.items() if k != name}):
+            path.write_text(json.dumps(text))
+            if name not in text and name in ("format", "version", "uavs"):
+                reknit.Plan.load(path, scenario)  # left out, these claim nothing
+                continue
+            with pytest.raises((InvalidPlan, UnreadableFile)):
+                reknit.Plan.load(path, scenario)
+
+
+def test_a_plan_that_was_read_says_that_its_origin_is_unknown(
+    tmp_path: Path, scenario: reknit.Scenario
+) -> None:
+    """It has no planner, seed or computing time, and shows without them."""
+    reknit.plan(scenario, "contraction", seed=4).save(tmp_path / "plan.json")
+    back = reknit.Plan.load(tmp_path / "plan.json", scenario)
+    assert (back.planner, back.seed, back.parameters, back.details) == ("", None, {}, {})
+    assert math.isnan(back.compute_s)
+    assert repr(back).startswith("Plan(status=")
+    assert "unknown" in back._repr_html_()
+
+
+def test_files_of_the_first_version_are_read(tmp_path: Path, scenario: reknit.Scenario) -> None:
+    """What they say of their origin is left behind; what they claim is checked as ever."""
+    plan = reknit.plan(scenario, "certified")
+    path = tmp_path / "plan.json"
+    plan.save(path)
+    origin = {"planner": "somebody", "compute_s": 1.0, "seed": 3, "parameters": {}}
+    origin |= {"versions": {"reknit": "0.1.0"}, "details": {"cone_programs": 2}}
+    old = {**json.loads(path.read_text()), "version": 1, **origin}
+    path.write_text(json.dumps(old))
+    back = reknit.Plan.load(path, scenario)
+    assert back.planner == ""
+    assert back.targets.tobytes() == plan.targets.tobytes()
+    for change in ({"version": 2}, {"surprise": 1}, {"seed": "3"}):
+        path.write_text(json.dumps({**old, **change}))
+        with pytest.raises(UnreadableFile, match=r"plan\.json"):
+            reknit.Plan.load(path)
 
 
 def test_a_tampered_file_fails_the_check(tmp_path: Path, scenario: reknit.Scenario) -> None:
@@ -52,7 +104,7 @@ def test_a_tampered_file_fails_the_check(tmp_path: Path, scenario: reknit.Scenar
     "change",
     [
         {"status": "splendid"},
-        {"version": 2},
+        {"version": 3},
         {"targets_m": "here"},
         {"targets_m": [[0.0, 1.0], [2.0]]},
         {"recovery_time_s": None},

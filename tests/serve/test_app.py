@@ -30,8 +30,12 @@ def test_a_plan_over_http_is_the_plan_in_process(
     answer = http.post("/v1/plans", json=body_of(scenario, planner="certified", seed=5))
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    plan = plan_of(PlanFile.model_validate_json(answer.content))
+    parts = answer.json()
+    plan = plan_of(PlanFile.model_validate_json(json.dumps(parts["plan"])))
     own = reknit.plan(scenario, "certified", seed=5)
+    assert parts["provenance"]["planner"] == "certified"
+    assert parts["provenance"]["seed"] == 5
+    assert parts["provenance"]["details"] == own.details
     assert np.array_equal(plan.targets, own.targets)
     assert plan.lower_bound_s == own.lower_bound_s
     plan.verify(scenario)

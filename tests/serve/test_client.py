@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.plans.files import plan_file
+from reknit.base.context import never
+from reknit.base.progress import silent
+from reknit.serve.tasks import Call, plan_task
+from reknit.swarm.files import scenario_file
 from tests.serve.running import Running
 
 
@@ -50,8 +53,12 @@ def scenario() -> reknit.Scenario:
 def test_the_client_returns_the_same_plan(service: Running, scenario: reknit.Scenario) -> None:
     """Client.plan gives what reknit.plan gives, and names and scenarios travel too."""
     with reknit.Client(service.url) as client:
-        plan = client.plan(scenario, "certified", seed=3)
-        assert np.array_equal(plan.targets, reknit.plan(scenario, "certified", seed=3).targets)
+        plan = client.plan(scenario, "certified", seed=3, effort=50)
+        own = reknit.plan(scenario, "certified", seed=3, effort=50)
+        assert np.array_equal(plan.targets, own.targets)
+        for name in ("planner", "seed", "parameters", "versions", "details"):
+            assert getattr(plan, name) == getattr(own, name)
+        assert 0.0 < plan.compute_s < 60.0
         assert set(client.planners()) <= set(reknit.planners())
         assert client.generate(uavs=30, destroyed=10, seed=2) == reknit.generate(30, 10, seed=2)
 
@@ -69,8 +76,9 @@ def test_errors_arrive_as_they_left(service: Running, scenario: reknit.Scenario)
 
 def test_a_lying_service_is_found_out(scenario: reknit.Scenario) -> None:
     """A plan whose claim does not hold raises, whatever the service says of it."""
-    lie = plan_file(reknit.plan(scenario, "certified")).model_dump(mode="json")
-    lie["targets_m"] = scenario.survivor_positions.tolist()
+    body = {"scenario": scenario_file(scenario).model_dump(mode="json"), "planner": "certified"}
+    lie = json.loads(plan_task(json.dumps(body).encode(), Call(None, silent, never, never)))
+    lie["plan"]["targets_m"] = scenario.survivor_positions.tolist()
     with (
         _answering(200, json.dumps(lie).encode()) as url,
         reknit.Client(url) as client,

@@ -54,7 +54,7 @@ def by_uav(scenario: Scenario, rows: FloatArray) -> dict[str, list[float]]:
 
 
 def plan_summary(plan: Plan) -> JsonDict:
-    """A plan's claims as plain values, without its targets."""
+    """A plan's claims, without its targets, and how it came about, as plain values."""
     return {
         "status": plan.status.value,
         "recovery_time_s": plan.recovery_time_s,
@@ -62,7 +62,9 @@ def plan_summary(plan: Plan) -> JsonDict:
         "gap": plan.gap if np.isfinite(plan.gap) else None,
         "seed": plan.seed,
         "parameters": plan.parameters,
+        "versions": plan.versions,
         "details": plan.details,
+        "timings_s": plan.timings_s,
     }
 
 

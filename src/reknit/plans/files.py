@@ -1,4 +1,8 @@
-"""Plans in JSON files, exact both ways."""
+"""Plans in JSON files, exact both ways.
+
+A file holds what a plan claims, all of which the checker computes again, and nothing else: how the
+plan came about cannot be checked, so it stands elsewhere (``metrics.json``, a study's store).
+"""
 
 from __future__ import annotations
 
@@ -77,45 +81,49 @@ class CertificateFile(BaseModel):
     lemmas: list[_LemmaFile] = []
 
 
-class PlanFile(BaseModel):
-    """The JSON form of a plan, version 1."""
+class _Claims(BaseModel):
+    """What a plan claims."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     format: Literal["reknit-plan"] = "reknit-plan"
-    version: Literal[1] = 1
-    planner: str
     status: str
     recovery_time_s: float
     lower_bound_s: float
     gap: float | None
+    uavs: list[int | str] = []
+    targets_m: list[list[float]]
+    certificate: CertificateFile
+
+
+class PlanFile(_Claims):
+    """The JSON form of a plan, version 2."""
+
+    version: Literal[2] = 2
+
+
+class _FirstPlanFile(_Claims):
+    """Version 1, which is still read: how the plan came about was among its claims."""
+
+    version: Literal[1]
+    planner: str
     compute_s: float
     seed: int
     parameters: dict[str, Any]
     versions: dict[str, str]
     details: dict[str, Any]
-    uavs: list[int | str] = []
-    targets_m: list[list[float]]
     timings_s: dict[str, float] = {}
-    certificate: CertificateFile
 
 
 def plan_file(plan: Plan) -> PlanFile:
     """The JSON form of a plan."""
     return PlanFile(
-        planner=plan.planner,
         status=plan.status.value,
         recovery_time_s=plan.recovery_time_s,
         lower_bound_s=plan.lower_bound_s,
         gap=_finite_gap(plan),
-        compute_s=plan.compute_s,
-        seed=plan.seed,
-        parameters=plan.parameters,
-        versions=plan.versions,
-        details=plan.details,
         uavs=list(plan.uavs),
         targets_m=plan.targets.tolist(),
-        timings_s=plan.timings_s,
         certificate=certificate_file(plan.certificate),
     )
 
@@ -138,15 +146,17 @@ def load_plan(path: str | Path) -> Plan:
 def parse_plan(text: str, path: str) -> Plan:
     """The plan of a text; `path` is where it comes from, for the error."""
     try:
-        parse_json(path, text)  # which refuses a key that is there twice
-        return plan_of(PlanFile.model_validate_json(text))
+        values = parse_json(path, text)  # which refuses a key that is there twice
+        is_first = isinstance(values, dict) and values.get("version") == 1
+        kind: type[_Claims] = _FirstPlanFile if is_first else PlanFile
+        return plan_of(kind.model_validate_json(text))
     except ValidationError as error:
         raise UnreadableFile(f"{path}: {plain_error(error)}") from None
     except ValueError as error:
         raise UnreadableFile(f"{path}: {error}") from None
 
 
-def plan_of(model: PlanFile) -> Plan:
+def plan_of(model: _Claims) -> Plan:
     """The plan that a JSON form describes; ValueError if there is none, `InvalidPlan` if what it
     says of itself does not agree.
     """
@@ -163,14 +173,7 @@ def plan_of(model: PlanFile) -> Plan:
         status=Status(model.status),
         recovery_time_s=model.recovery_time_s,
         certificate=certificate,
-        compute_s=model.compute_s,
-        planner=model.planner,
-        seed=model.seed,
-        parameters=model.parameters,
-        versions=model.versions,
-        details=model.details,
         uavs=tuple(model.uavs),
-        timings_s=model.timings_s,
     )
     # Written for people who read the file; what they read must be what the plan says.
     if model.lower_bound_s != plan.lower_bound_s:

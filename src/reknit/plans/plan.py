@@ -28,27 +28,28 @@ class Plan(Displayed):
         Planned T_rc of (P1): the largest displacement / v_max.
     certificate
         Proves `lower_bound_s`.
-    compute_s
-        Time the planner took; the bound's is not part of it.
     uavs
         What the survivors are called, in the order of the targets.
+    planner, seed, parameters, versions, details
+        How the plan came about. This and the times below cannot be checked, so plan files do not
+        hold it: a plan that was read has none.
+    compute_s
+        Time the planner took; the bound's is not part of it. Not a number if it is not known.
     timings_s
         What the bound, the planner and the check took.
-    planner, seed, parameters, versions, details
-        Provenance.
     """
 
     targets: FloatArray
     status: Status
     recovery_time_s: float
     certificate: Certificate
-    compute_s: float
-    planner: str
-    seed: int
+    uavs: tuple[int | str, ...] = ()
+    planner: str = ""
+    seed: int | None = None
     parameters: JsonDict = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     details: JsonDict = field(default_factory=dict)
-    uavs: tuple[int | str, ...] = ()
+    compute_s: float = math.nan
     timings_s: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -91,7 +92,7 @@ class Plan(Displayed):
         return check_plan(self, scenario)
 
     def save(self, path: str | Path) -> None:
-        """Write the plan as JSON."""
+        """Write what the plan claims as JSON; how it came about is not part of that."""
         from reknit.plans.files import save_plan
 
         save_plan(self, path)
@@ -120,7 +121,8 @@ class Plan(Displayed):
         return plan
 
     def __repr__(self) -> str:
+        planner = f"planner={self.planner!r}, " if self.planner else ""
         return (
-            f"Plan(planner={self.planner!r}, status={self.status.value!r}, "
+            f"Plan({planner}status={self.status.value!r}, "
             f"recovery_time_s={self.recovery_time_s:.4g}, lower_bound_s={self.lower_bound_s:.4g})"
         )

@@ -60,6 +60,5 @@ class Verification:
             f"bound: {self.lower_bound_s:.6g} s, proved by {self.kind} ({size}; "
             f"{exact} in exact arithmetic)",
             f"status: {self.status.value}, as the targets and the bound deserve",
-            "not claims about the swarm, so not checked: planner, seed, parameters, versions, "
-            "details, computing times",
+            "a plan file holds nothing else",
         ]

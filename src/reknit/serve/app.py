@@ -25,7 +25,6 @@ from starlette.exceptions import HTTPException
 from reknit.algorithms.registry import DEFAULT_PLANNER, registered
 from reknit.base.faults import allowed_text
 from reknit.base.version import VERSION
-from reknit.plans.files import PlanFile
 from reknit.serve import models
 from reknit.serve.description import headers, openapi, problems
 from reknit.serve.guard import OPEN_PATHS, Guard
@@ -62,7 +61,7 @@ OPERATIONS = (
     Operation(
         "plans",
         models.PlanRequest,
-        PlanFile,
+        models.Planned,
         "Where every survivor should fly",
         _scenario_size,
     ),

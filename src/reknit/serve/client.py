@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,9 +17,9 @@ from reknit.base.errors import (
     ReknitError,
     ServiceError,
 )
-from reknit.plans.files import PlanFile, plan_of
+from reknit.plans.files import plan_of
 from reknit.plans.plan import Plan
-from reknit.serve.models import Planners
+from reknit.serve.models import Planned, Planners
 from reknit.serve.problems import Problem
 from reknit.swarm.files import ScenarioFile, scenario_file, scenario_of
 from reknit.swarm.scenario import Scenario, check_scenario
@@ -119,9 +120,9 @@ class Client:
         }
         if planner is not None:
             body["planner"] = planner
-        answer = self._ask("POST", "/v1/plans", body, PlanFile)
+        answer = self._ask("POST", "/v1/plans", body, Planned)
         try:
-            result = plan_of(answer)
+            result = replace(plan_of(answer.plan), **answer.provenance.model_dump())
         except ValueError as error:
             raise ServiceError(f"the service sent no plan: {error}") from None
         result.verify(scenario)

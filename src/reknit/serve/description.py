@@ -149,7 +149,7 @@ def _add_examples(document: dict[str, Any], operations: Sequence[Described]) -> 
         if operation.request is VerificationRequest:
             asked = {
                 "scenario": parts["PlanRequest"]["examples"][0]["scenario"],
-                "plan": _answered(paths, "/v1/plans")["example"],
+                "plan": _answered(paths, "/v1/plans")["example"]["plan"],
             }
             parts[operation.request.__name__]["examples"] = [asked]
         asked = parts[operation.request.__name__]["examples"][0]

@@ -134,12 +134,32 @@ class FlightFile(BaseModel):
     path_lengths_m: list[float]
 
 
+class Provenance(BaseModel):
+    """How a plan came about; none of it can be checked, so plan files do not hold it."""
+
+    planner: str
+    seed: int | None
+    parameters: dict[str, Any]
+    versions: dict[str, str]
+    details: dict[str, Any]
+    compute_s: float = Field(description="What the planner took, without bound and check.")
+    timings_s: dict[str, float] = Field(description="What bound, planner and check took.")
+
+
+class Planned(BaseModel):
+    """A plan, as in plan.json, and how it came about."""
+
+    plan: PlanFile
+    provenance: Provenance
+
+
 class Recovery(BaseModel):
     """One recovery: planned (None for planners that steer), flown and measured."""
 
     planner: str
     compute_s: float
     plan: PlanFile | None
+    provenance: Provenance | None
     flight: FlightFile
     metrics: Metrics
 

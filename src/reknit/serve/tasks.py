@@ -20,6 +20,7 @@ from reknit.flight.flight import Flight
 from reknit.flight.metrics import measure
 from reknit.flight.simulator import fly
 from reknit.plans.files import certificate_file, plan_file, plan_of
+from reknit.plans.plan import Plan
 from reknit.recovery.planning import plan
 from reknit.recovery.runs import Run, recover
 from reknit.serve.models import (
@@ -30,7 +31,9 @@ from reknit.serve.models import (
     ComparisonRow,
     FlightFile,
     GenerationRequest,
+    Planned,
     PlanRequest,
+    Provenance,
     Recovery,
     RecoveryRequest,
     Verification,
@@ -105,7 +108,7 @@ def plan_task(body: bytes, call: Call) -> str:
         cancel=call.stop,
         **_as_keywords(request.parameters),
     )
-    return plan_file(result).model_dump_json()
+    return Planned(plan=plan_file(result), provenance=_provenance(result)).model_dump_json()
 
 
 def recovery_task(body: bytes, call: Call) -> str:
@@ -224,9 +227,14 @@ def recovery_model(run: Run, frames: int | None) -> Recovery:
         planner=run.planner,
         compute_s=run.compute_s,
         plan=None if run.plan is None else plan_file(run.plan),
+        provenance=None if run.plan is None else _provenance(run.plan),
         flight=flight_file(run.flight, frames),
         metrics=run.metrics,
     )
+
+
+def _provenance(plan: Plan) -> Provenance:
+    return Provenance(**{name: getattr(plan, name) for name in Provenance.model_fields})
 
 
 def flight_file(flight: Flight, frames: int | None) -> FlightFile:

@@ -62,7 +62,7 @@ def _facts(item: Any) -> list[tuple[str, str]]:
     if isinstance(item, Plan):
         gap = f"{item.gap:.2%}" if np.isfinite(item.gap) else "unknown"
         return [
-            ("planner", item.planner),
+            ("planner", item.planner or "unknown"),
             ("status", item.status.value),
             ("planned time", f"{item.recovery_time_s:.3f} s"),
             ("no plan beats", f"{item.lower_bound_s:.3f} s"),

@@ -83,7 +83,8 @@ def flight_figure(scenario: Scenario, flight: Flight) -> Picture:
 def targets_figure(scenario: Scenario, plan: Plan) -> Picture:
     """One panel: where a plan sends everyone."""
     positions = np.stack([scenario.survivor_positions, plan.targets])
-    title = f"{plan.planner}: {plan.status.value}, arrived after {plan.recovery_time_s:.2f} s"
+    planner = f"{plan.planner}: " if plan.planner else ""
+    title = f"{planner}{plan.status.value}, arrived after {plan.recovery_time_s:.2f} s"
     with mpl.rc_context(RC):
         figure = Picture(figsize=(5.6, 5.6), layout="constrained")
         _draw_moves(figure, 111, scenario, positions, title)
