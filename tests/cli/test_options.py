@@ -281,8 +281,8 @@ def test_names_of_uavs_are_used_in_and_out(tmp_path: Path) -> None:
     assert set(json.loads(steered.stdout)["final_positions_m"]) == {"ada", "cy", "dee"}
     for text, told in (
         ("bob", "--destroy is 'bob'; allowed: a number such as 100, a ratio such as 0.5, or ids"),
-        ("bo,bo", "destroyed is 'bo twice'; allowed: each id once"),
-        ("bo,bob", "destroyed is 'bob'; allowed: names of UAVs in this swarm"),
+        ("bo,bo", "--destroy is 'bo twice'; allowed: each id once"),
+        ("bo,bob", "--destroy is 'bob'; allowed: names of UAVs in this swarm"),
     ):
         refused = reknit_process("recover", str(path), "--destroy", text)
         assert refused.returncode == 2

@@ -181,3 +181,20 @@ def test_unknown_fields_are_refused(tmp_path: Path) -> None:
     save_scenario(generate(5, 1, seed=0), tmp_path / "case.csv")
     with pytest.raises(ReknitError, match="rang_m"):
         load_scenario(tmp_path / "case.csv", rang_m=1.0)
+
+
+def test_a_misspelt_key_is_told_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    """A scenario and a plan file suggest the nearest field."""
+    path = tmp_path / "swarm.json"
+    path.write_text('{"positions_m": [[0, 0], [200, 0]], "radio_rang_m": 120}')
+    with pytest.raises(UnreadableFile, match=r"did you mean radio_range_m\?"):
+        load_scenario(path)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+def test_a_number_that_is_none_is_told_with_its_line(tmp_path: Path, value: str) -> None:
+    """Not only that some position is not finite."""
+    path = tmp_path / "swarm.csv"
+    path.write_text(f"uav_id,x_m,y_m,alive\n0,0,0,1\n1,{value},3,1\n")
+    with pytest.raises(UnreadableFile, match=r"line 3 .* finite numbers"):
+        load_scenario(path)

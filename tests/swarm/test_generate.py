@@ -145,3 +145,16 @@ def test_unknown_names_suggest_the_nearest() -> None:
         generate(20, 5, layout="unifrom")
     with pytest.raises(UnknownName, match="did you mean 'disc'"):
         generate(20, 5, damage="disk")
+
+
+def test_one_layout_can_be_damaged_many_times() -> None:
+    """With a seed of its own the layout stays while seeds draw the damage, and is the one that a
+    swarm of that seed has.
+    """
+    swarms = [generate(40, 20, seed, layout_seed=7) for seed in range(6)]
+    whole = generate(40, 0, seed=7).positions
+    assert all(np.array_equal(swarm.positions, whole) for swarm in swarms)
+    assert len({tuple(swarm.destroyed.tolist()) for swarm in swarms}) == 6
+    assert generate(40, 20, 7, layout_seed=7) == generate(40, 20, 7)
+    with pytest.raises(InvalidParameter, match="layout_seed"):
+        generate(40, 20, layout_seed=-1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
+from reknit.algorithms.parameters import Range, check_fields
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.demands.fallbacks import fallback_targets
 from reknit.exact.demands.shaping import DemandRepair
@@ -38,11 +39,10 @@ class Certified:
         the search goes on until that is over.
     """
 
-    effort: int = 2_000
+    effort: Annotated[int, Range(least=0)] = 2_000
 
     def __post_init__(self) -> None:
-        if not isinstance(self.effort, int) or isinstance(self.effort, bool) or self.effort < 0:
-            raise InvalidParameter("certified.effort", self.effort, "a whole number of at least 0")
+        check_fields(self)
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """The best plan found, with the bound that the search proved."""
@@ -63,7 +63,7 @@ class Certified:
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """The cone program on the EMST of the proposed targets, if that is faster."""
         if context.is_over:
-            if not unmet_demands(scenario, proposal.targets):
+            if not unmet_demands(scenario, proposal.targets, lambda: context.is_over):
                 return proposal
             polished = _fallback(scenario, context, proposal.certificate, {})
             return replace(polished, details=proposal.details)

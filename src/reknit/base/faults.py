@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -62,20 +63,28 @@ def allowed_text(fault: ErrorDetails) -> str:
     return str(fault["msg"])
 
 
-def plain_error(error: ValidationError) -> str:
-    """The first fault as: field, value, what is allowed."""
-    return first_fault(error)[1]
+def plain_error(error: ValidationError, known: Iterable[str] = ()) -> str:
+    """The first fault as: field, value, what is allowed; `known` as for `first_fault`."""
+    return first_fault(error, known)[1]
 
 
-def first_fault(error: ValidationError) -> tuple[Place, str]:
-    """Where the first fault is, and which; misspelt fields before missing ones."""
+def first_fault(error: ValidationError, known: Iterable[str] = ()) -> tuple[Place, str]:
+    """Where the first fault is, and which; misspelt fields before missing ones.
+
+    Parameters
+    ----------
+    known
+        Names of the fields of the whole document, of which one may have been meant.
+    """
     place, faults = _first(error)
     where = ".".join(str(part) for part in place) or "the file"
     kind = faults[0]["type"]
     if kind == "missing":
         return place, f"{where} is missing"
     if kind == "extra_forbidden":
-        return place, f"{where} is not a field that is known here"
+        near = get_close_matches(where, list(known), n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return place, f"{where} is not a field that is known here{hint}"
     allowed = _alternatives(faults)
     # A validator of reknit's own may say more of a part of the value.
     word = "" if "allowed:" in allowed else "allowed: "

@@ -31,7 +31,8 @@ from reknit.cli.work import bench, pretrain
 app = typer.Typer(
     help="Put a broken UAV swarm back in touch.",
     epilog="Exit codes: 0 done and reconnected, 1 not reconnected or not verified, "
-    "2 wrong input, 130 interrupted.",
+    "2 wrong input, 70 a fault of reknit or of a planner that is not its own, 130 interrupted, "
+    "141 the reader of the output went away.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

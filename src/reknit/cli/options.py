@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
 import typer
 
-from reknit.base.errors import InvalidParameter
+from reknit.base.errors import InvalidInput, InvalidParameter, ReknitError
 from reknit.cli.values import pairs, plain_value
 
 if TYPE_CHECKING:
@@ -22,6 +22,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Budget = Annotated[
     float | None, typer.Option(help="Seconds of computing allowed per plan.", show_default="none")
 ]
+
+
+_OPTIONS = {
+    "uavs": ("--uavs", "uavs"),
+    "seed": ("--seed", "seed"),
+    "layout_seed": ("--layout-seed", "layout_seed"),
+    "dim": ("--dim", "dim"),
+    "density_per_km2": ("--density", "density"),
+    "radio_range_m": ("--range", "range_m"),
+    "max_speed_mps": ("--speed", "speed"),
+    "destroyed": ("--destroy", "destroy"),
+}
+"""The option that sets a field of a scenario or of the generator, and where it is kept."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,13 @@ class ScenarioOptions:
     speed: Annotated[
         float | None, typer.Option(help="Speed limit in m/s: v_max.", show_default="10")
     ] = None
+    layout_seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Seed of the layout alone: the same swarm, damaged otherwise.",
+            show_default="--seed",
+        ),
+    ] = None
     split: Annotated[
         bool, typer.Option("--split", help="Redraw the damage until it splits the swarm.")
     ] = False
@@ -90,10 +110,21 @@ class ScenarioOptions:
     ] = None
 
     def scenario(self) -> Scenario:
-        """The scenario of the file, or one generated from the options."""
+        """The scenario of the file, or one generated from the options; an error in what was given
+        as an option names that option.
+        """
         given: dict[str, Any] = {"radio_range_m": self.range_m, "max_speed_mps": self.speed}
         replaced = {name: value for name, value in given.items() if value is not None}
-        return self._generated(replaced) if self.path is None else self._loaded(replaced)
+        try:
+            return self._generated(replaced) if self.path is None else self._loaded(replaced)
+        except ReknitError as error:
+            # What is wrong with a file's scenario is told with the file's name around it.
+            cause = error.__cause__ if isinstance(error.__cause__, InvalidInput) else error
+            if isinstance(cause, InvalidInput) and cause.field in _OPTIONS:
+                option, attribute = _OPTIONS[cause.field]
+                if getattr(self, attribute) is not None:
+                    raise InvalidParameter(option, cause.value, cause.allowed) from None
+            raise
 
     def _generated(self, replaced: dict[str, Any]) -> Scenario:
         from reknit.swarm.generate import generate
@@ -107,6 +138,7 @@ class ScenarioOptions:
             "damage": self.damage,
             "dim": self.dim,
             "density_per_km2": self.density,
+            "layout_seed": self.layout_seed,
         }
         wanted = {name: value for name, value in wanted.items() if value is not None}
         asked = demands(self.demand)
@@ -116,9 +148,10 @@ class ScenarioOptions:
         from reknit.swarm.files import load_scenario
         from reknit.swarm.losses import further_losses
 
-        for name in ("uavs", "layout", "dim", "density", "split"):
+        for name in ("uavs", "layout", "dim", "density", "layout_seed", "split"):
             if getattr(self, name) not in (None, False):
-                raise InvalidParameter(f"--{name}", getattr(self, name), "only without a file")
+                option = f"--{name.replace('_', '-')}"
+                raise InvalidParameter(option, getattr(self, name), "only without a file")
         if self.damage is not None and self.destroy is None:
             raise InvalidParameter("--damage", self.damage, "beside a file only with --destroy")
         assert self.path is not None

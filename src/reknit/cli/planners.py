@@ -88,13 +88,15 @@ def _one(name: str, as_json: bool) -> int:
 
 def demands(as_json: Json = False) -> int:
     """What can be asked of a recovery by --demand NAME=VALUE, and of a scenario file."""
-    from reknit.algorithms.parameters import type_text
-    from reknit.swarm.demands import demand_fields, rule
+    from reknit.swarm.demands import allowed_values, demand_fields, rule
+    from reknit.swarm.radio import Radio
+    from reknit.swarm.scenario import Scenario
 
+    some = Scenario([[0.0, 0.0], [100.0, 0.0]], (), radio=Radio())
     rows = [
         {
             "name": name,
-            "type": type_text(rule(name).json),
+            "type": allowed_values(name, some),
             "default": list(field.default) if isinstance(field.default, tuple) else field.default,
             "meaning": rule(name).meaning,
         }

@@ -21,10 +21,10 @@ from reknit.knowledge.mission import Mission
 from reknit.knowledge.policies.protocols import Briefing, Orders, View
 from reknit.knowledge.simulator import Simulation
 from reknit.knowledge.strikes import Damage, in_order, struck_swarm
-from reknit.recovery.planning import check_seed
 from reknit.recovery.repeated import RepeatedRun, Strike
 from reknit.recovery.runs import Run, recover
 from reknit.swarm.scenario import Scenario, check_scenario
+from reknit.swarm.validation import check_seed
 
 
 def recover_repeatedly(

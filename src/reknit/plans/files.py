@@ -151,7 +151,7 @@ def parse_plan(text: str, path: str) -> Plan:
         kind: type[_Claims] = _FirstPlanFile if is_first else PlanFile
         return plan_of(kind.model_validate_json(text))
     except ValidationError as error:
-        raise UnreadableFile(f"{path}: {plain_error(error)}") from None
+        raise UnreadableFile(f"{path}: {plain_error(error, PlanFile.model_fields)}") from None
     except ValueError as error:
         raise UnreadableFile(f"{path}: {error}") from None
 

@@ -33,6 +33,7 @@ from reknit.plans.checker.claims import check_claims, demand_faults
 from reknit.plans.plan import Plan
 from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.swarm.scenario import Scenario, check_scenario
+from reknit.swarm.validation import check_seed
 
 _LOG = logger(__name__)
 
@@ -119,12 +120,6 @@ def make_context(
         raise InvalidParameter("warm_start", warm_start, "a Plan or None")
     targets = None if warm_start is None else _earlier_targets(scenario, warm_start)
     return Context(int(seed), budget, progress, cancel, targets)
-
-
-def check_seed(seed: object) -> None:
-    """Raise `InvalidParameter` unless it is a whole number of at least 0."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidParameter("seed", seed, "a whole number of at least 0")
 
 
 def _earlier_targets(scenario: Scenario, earlier: Plan) -> FloatArray | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reknit.base.errors import InvalidParameter, MissingExtra, UnknownName
 from reknit.base.progress import Progress, silent
-from reknit.recovery.planning import check_seed
+from reknit.swarm.validation import check_seed
 
 TRAINABLE = ("ml-dagl", "cr-mgc")
 PRESETS = ("default", "relaxed", "paper")

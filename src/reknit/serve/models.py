@@ -120,6 +120,9 @@ class GenerationRequest(_Request):
     density_per_km2: float = Field(_DEFAULTS["density_per_km2"], gt=0)
     radio_range_m: float = Field(_DEFAULTS["radio_range_m"], gt=0)
     max_speed_mps: float = Field(_DEFAULTS["max_speed_mps"], gt=0)
+    layout_seed: Seed | None = Field(
+        _DEFAULTS["layout_seed"], description="Of the layout alone; left out: the seed."
+    )
 
 
 class FlightFile(BaseModel):

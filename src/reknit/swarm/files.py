@@ -195,7 +195,8 @@ def _from_json(path: Path, text: str) -> dict[str, Any]:
     try:
         return _given(ScenarioFile.model_validate(parse_json(path, text)))
     except ValidationError as error:
-        raise UnreadableFile(f"{path}: {plain_error(error)}") from None
+        known = ScenarioFile.model_fields
+        raise UnreadableFile(f"{path}: {plain_error(error, known)}") from None
     except InvalidInput as error:
         raise UnreadableFile(f"{path}: {error}") from error
 
@@ -229,11 +230,12 @@ def _from_csv(path: Path, text: str, lost_after_s: float | None) -> dict[str, An
         label, states = line[0].strip(), dict(zip(header, line, strict=True))
         try:
             points.append([float(value) for value in line[1 : dim + 1]])
+            if not all(map(math.isfinite, points[-1])):
+                raise ValueError
         except ValueError:
             shown = ",".join(line)[:80]
-            raise UnreadableFile(
-                f"{where} is {shown!r}; allowed: an id, numbers, then {','.join(header[dim + 1 :])}"
-            ) from None
+            allowed = f"an id, finite numbers, then {','.join(header[dim + 1 :])}"
+            raise UnreadableFile(f"{where} is {shown!r}; allowed: {allowed}") from None
         if not label or label in labels:
             raise UnreadableFile(
                 f"{where}: uav_id is {label[:80]!r}; allowed: a different id for each UAV"

@@ -14,7 +14,7 @@ from reknit.network.links import count_subnets
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.layouts import LAYOUTS, Box
 from reknit.swarm.scenario import Scenario
-from reknit.swarm.validation import is_finite, is_whole
+from reknit.swarm.validation import check_seed, is_finite, is_whole
 
 MAX_UAVS = 1_000_000
 _SPLIT_TRIES = 200
@@ -34,6 +34,7 @@ def generate(
     density_per_km2: float = 200.0,
     radio_range_m: float = 120.0,
     max_speed_mps: float = 10.0,
+    layout_seed: int | None = None,
     **demands: Any,
 ) -> Scenario:
     """A swarm that is connected before the damage, and the damage done to it.
@@ -60,6 +61,8 @@ def generate(
         d_tr, metres.
     max_speed_mps
         v_max, metres per second.
+    layout_seed
+        Of the layout alone: with another `seed` the same swarm is damaged otherwise. None: `seed`.
     demands
         Further fields of `Scenario`, such as min_separation_m.
 
@@ -70,6 +73,9 @@ def generate(
     """
     _check(uavs, seed, layout, damage, dim, density_per_km2, radio_range_m)
     layout_rng, damage_rng = np.random.default_rng(seed).spawn(2)
+    if layout_seed is not None:
+        check_seed(layout_seed, "layout_seed")
+        layout_rng = np.random.default_rng(layout_seed).spawn(2)[0]
     points, box = LAYOUTS[layout].swarm(uavs, density_per_km2, radio_range_m, dim, layout_rng)
     demands.setdefault("allowed_time_s", _allowed_time_s(box, max_speed_mps))
     if isinstance(destroyed, (int, float, np.integer, np.floating)):
@@ -123,8 +129,7 @@ def _check(
     whole = isinstance(uavs, (int, np.integer)) and not isinstance(uavs, bool)
     if not whole or not 2 <= uavs <= MAX_UAVS:
         raise InvalidParameter("uavs", uavs, f"a whole number from 2 to {MAX_UAVS}")
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidParameter("seed", seed, "a whole number of at least 0")
+    check_seed(seed)
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
     if damage not in DAMAGE_MODELS:

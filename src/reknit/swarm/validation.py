@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reknit.base.errors import InvalidScenario
+from reknit.base.errors import InvalidParameter, InvalidScenario
 from reknit.base.types import FloatArray, IntArray
 
 MAX_COORDINATE_M = 1e9
@@ -38,6 +38,12 @@ def is_finite(value: Any) -> bool:
         return is_number(value) and math.isfinite(value)
     except OverflowError:  # a whole number with hundreds of digits
         return False
+
+
+def check_seed(seed: object, name: str = "seed") -> None:
+    """Raise `InvalidParameter` unless it is a whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InvalidParameter(name, seed, "a whole number of at least 0")
 
 
 def is_whole(value: object) -> bool:

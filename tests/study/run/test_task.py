@@ -13,6 +13,7 @@ import pytest
 import reknit
 from reknit.algorithms.steering.hero import Hero
 from reknit.base.types import FloatArray
+from reknit.study.report.tables import case_text
 from reknit.study.run import task as task_module
 from reknit.study.run.task import run_task
 from reknit.study.run.track import packed, unpacked
@@ -114,3 +115,21 @@ def test_a_file_and_strikes_are_run(tmp_path: Path) -> None:
     assert row["ok"], row["error"]
     assert row["replans"] == 1
     assert row["subnets_before"] == scenario.subnet_count
+
+
+def test_repetitions_take_layouts_in_turn() -> None:
+    """Named layouts come back in order, each repetition with a damage of its own; without names
+    the key of a run is what it was before there were any.
+    """
+    named = [
+        replace(TASK, layout_seeds=(5, 9), repetition=number, seed=100 + number)
+        for number in range(4)
+    ]
+    swarms = [task.scenario() for task in named]
+    whole = [reknit.generate(TASK.uavs, 0, seed).positions for seed in (5, 9, 5, 9)]
+    assert all(
+        np.array_equal(swarm.positions, other) for swarm, other in zip(swarms, whole, strict=True)
+    )
+    assert len({tuple(swarm.destroyed.tolist()) for swarm in swarms}) == 4
+    assert replace(TASK, layout_seeds=()).key == TASK.key != replace(TASK, layout_seeds=(5,)).key
+    assert "2 layouts" in case_text(tuple(named[0].case.values()))

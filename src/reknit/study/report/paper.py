@@ -94,7 +94,8 @@ def reported_of(row: JsonDict, measure: str) -> float | None:
 
 
 PAPER_FIGURES = tuple(item.name for item in fields(Reported))
-_USUAL = {name: None for name in CASE_COLUMNS if name not in ("uavs", "destroyed")} | {
+_FREE = ("uavs", "destroyed", "layout_seeds")
+_USUAL = {name: None for name in CASE_COLUMNS if name not in _FREE} | {
     "layout": "uniform",
     "damage": "random",
     "dim": 2,

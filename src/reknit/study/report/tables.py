@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reknit.base.types import JsonDict
+from reknit.base.words import counted
 from reknit.flight.measures import Measure
 from reknit.study.measures import MEASURES, NUMBERS, value
 from reknit.study.report.paper import PAPER_FIGURES, reported_of
@@ -203,6 +204,8 @@ def case_text(group: tuple[object, ...]) -> str:
     usual = (None, "uniform", "random")
     words += [str(case[name]) for name in ("layout", "damage") if case[name] not in usual]
     words += ["3-D"] if case["dim"] == 3 else []
+    if case["layout_seeds"]:
+        words.append(counted(len(json.loads(str(case["layout_seeds"]))), "layout"))
     for name, unit in (
         ("radio_range_m", "m range"),
         ("max_speed_mps", "m/s"),

@@ -41,6 +41,8 @@ class Task:
         Which repetition of the case, and the seed of scenario and planner.
     uavs, destroyed, layout, damage, dim, radio_range_m, max_speed_mps, density_per_km2
         As of `reknit.generate`; None for its default.
+    layout_seeds
+        The repetitions have these layouts in turn; none: each has one of its own.
     instance
         Name of an instance of the library, which is then the scenario.
     scenario_file, scenario_json
@@ -70,6 +72,7 @@ class Task:
     radio_range_m: float | None = None
     max_speed_mps: float | None = None
     density_per_km2: float | None = None
+    layout_seeds: tuple[int, ...] = ()
     max_acceleration_mps2: float | None = None
     demands: JsonDict = field(default_factory=dict)
     strikes: tuple[JsonDict, ...] = ()
@@ -116,6 +119,7 @@ class Task:
             "layout": self.layout,
             "damage": self.damage,
             "dim": self.dim,
+            "layout_seeds": json.dumps(self.layout_seeds) if self.layout_seeds else None,
             "instance": self.instance,
             "scenario_file": self.scenario_file,
             "radio_range_m": self.radio_range_m,
@@ -134,6 +138,8 @@ class Task:
             return scenario_of(ScenarioFile.model_validate_json(self.scenario_json))
         named = ("layout", "damage", "radio_range_m", "max_speed_mps", "density_per_km2")
         given = {name: getattr(self, name) for name in named if getattr(self, name) is not None}
+        if self.layout_seeds:
+            given["layout_seed"] = self.layout_seeds[self.repetition % len(self.layout_seeds)]
         return generate(
             self.uavs,
             self.destroyed,

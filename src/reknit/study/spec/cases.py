@@ -36,6 +36,7 @@ CASE_COLUMNS = {
     "layout": CaseColumn(str, "layout"),
     "damage": CaseColumn(str, "damage"),
     "dim": CaseColumn(int, "dimensions"),
+    "layout_seeds": CaseColumn(str, "layouts"),
     "instance": CaseColumn(str, "instance"),
     "scenario_file": CaseColumn(str, "scenario"),
     "radio_range_m": CaseColumn(float, "radio range $d_{tr}$ (m)"),
@@ -95,6 +96,9 @@ class CaseSpec(SpecPart):
     ----------
     uavs, destroyed, layout, damage, dim, radio_range_m, max_speed_mps, density_per_km2
         As of `reknit.generate`, with its defaults.
+    layout_seeds
+        As ``layout_seed`` of `reknit.generate`: the repetitions take these layouts in turn, with
+        a damage of their own each. Left out: every repetition has a layout of its own.
     demands
         Fields of `reknit.Scenario` that ask for more than links, such as ``connectivity``.
     max_acceleration_mps2
@@ -116,6 +120,7 @@ class CaseSpec(SpecPart):
     radio_range_m: Annotated[list[AboveZero], *OneOrMore] | None = None
     max_speed_mps: Annotated[list[AboveZero], *OneOrMore] | None = None
     density_per_km2: Annotated[list[AboveZero], *OneOrMore] | None = None
+    layout_seeds: list[Annotated[int, Field(ge=0)]] = Field(default_factory=list)
     max_acceleration_mps2: AboveZero | None = None
     demands: JsonDict = Field(default_factory=dict)
     strikes: list[StrikeFields] = Field(default_factory=list)
@@ -157,7 +162,8 @@ class CaseSpec(SpecPart):
         else:
             axes: list[Sequence[Any]] = [getattr(self, name) or [None] for name in GRID]
             for values in product(*axes):
-                yield {**dict(zip(GRID, values, strict=True)), "dim": self.dim}
+                grid = dict(zip(GRID, values, strict=True))
+                yield {**grid, "dim": self.dim, "layout_seeds": tuple(self.layout_seeds)}
 
     def _from_file(self, folder: Path, name: str) -> JsonDict:
         changed = {

@@ -10,6 +10,7 @@ from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
 from reknit.base.context import Cancel, never
+from reknit.base.errors import InvalidInput
 from reknit.base.types import FloatArray
 from reknit.swarm.demands import allowed_time, anchors, connectivity, link_length, separation
 from reknit.swarm.demands.demand import Demand, Rule
@@ -24,6 +25,10 @@ DEMANDS: tuple[Demand, ...] = (
     anchors.DEMAND,
     connectivity.DEMAND,
 )
+
+
+_NO_VALUE = object()
+"""What no field can be."""
 
 
 class GivenDemands(
@@ -56,6 +61,15 @@ def rule(name: str) -> Rule:
     """How the field of this name is explained, written and checked."""
     declared: Rule = demand_fields()[name].metadata["rule"]
     return declared
+
+
+def allowed_values(name: str, scenario: Scenario) -> str:
+    """What the check of a demand's field says that it allows, in a scenario such as this one."""
+    try:
+        rule(name).check(_NO_VALUE, scenario)
+    except InvalidInput as error:
+        return error.allowed
+    raise AssertionError(f"{name} allows anything")
 
 
 def unmet_demands(scenario: Scenario, targets: FloatArray, is_over: Cancel = never) -> list[str]:

@@ -1,0 +1,60 @@
+"""Options that describe a swarm: what is said of wrong ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import reknit
+from tests.cli.processes import reknit_process
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--range", "-5"),
+        ("--speed", "0"),
+        ("--density", "-1"),
+        ("--uavs", "1"),
+        ("--dim", "5"),
+        ("--seed", "-1"),
+        ("--layout-seed", "-1"),
+        ("--destroy", "500"),
+    ],
+)
+def test_an_error_names_the_option_that_was_typed(option: str, value: str) -> None:
+    """Not the field that the option sets."""
+    done = reknit_process("recover", option, value)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"reknit: {option} is {value}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_beside_a_file_too(tmp_path: Path) -> None:
+    """What an option sets is the option's fault, what the file says is the file's."""
+    path = tmp_path / "swarm.json"
+    reknit.save_scenario(reknit.generate(20, 8, seed=1), path)
+    done = reknit_process("recover", str(path), "--range", "-5")
+    assert (done.returncode, done.stderr.split(" is ")[0]) == (2, "reknit: --range")
+    path.write_text(path.read_text().replace('"radio_range_m": 120.0', '"radio_range_m": -5.0'))
+    done = reknit_process("recover", str(path), "--speed", "5")
+    assert (done.returncode, "swarm.json: radio_range_m is -5.0" in done.stderr) == (2, True)
+
+
+def test_the_layout_stays_while_seeds_change(tmp_path: Path) -> None:
+    """`--layout-seed` is that of `generate`, and beside a file it is refused."""
+    args = ("--uavs", "20", "--destroy", "8", "--seed", "4", "--layout-seed", "9", "--no-animate")
+    assert reknit_process("recover", *args, "--out", str(tmp_path / "o")).returncode in (0, 1)
+    case = reknit.load_scenario(tmp_path / "o/scenario.json")
+    assert case == reknit.generate(20, 8, 4, layout_seed=9)
+    done = reknit_process("recover", str(tmp_path / "o/scenario.json"), "--layout-seed", "3")
+    assert done.returncode == 2
+    assert done.stderr == "reknit: --layout-seed is 3; allowed: only without a file\n"
+
+
+def test_demands_are_listed_with_their_limits() -> None:
+    """Each as its own check tells them."""
+    shown = reknit_process("demands", "--json").stdout
+    for limits in ("a whole number from 1 to 10", "at least 0 and below 1", "a list of UAV ids"):
+        assert limits in shown
