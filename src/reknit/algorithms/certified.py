@@ -71,9 +71,11 @@ class Certified:
         state = solve(Problem.of(scenario), effort=0, context=context, links=links)
         polished = _proposal(scenario, state, context, 0)
         details = {**proposal.details, **polished.details}
-        before_s = _time_s(scenario, proposal.targets)
-        is_better = _time_s(scenario, polished.targets) < before_s or not np.isfinite(before_s)
-        best = polished if is_better else proposal
+        before_s = _time_s(scenario, proposal.targets, context)
+        is_worse = np.isfinite(before_s) and before_s <= _time_s(
+            scenario, polished.targets, context
+        )
+        best = proposal if is_worse else polished
         return Proposal(best.targets, best.status, polished.certificate, details)
 
 
@@ -154,9 +156,9 @@ def _is_demanding(scenario: Scenario) -> bool:
     return scenario.min_separation_m > 0.0 or scenario.connectivity > 1
 
 
-def _time_s(scenario: Scenario, targets: FloatArray) -> float:
-    """Planned time of targets that meet the demands; infinite for others."""
-    if unmet_demands(scenario, targets):
+def _time_s(scenario: Scenario, targets: FloatArray, context: Context) -> float:
+    """Planned time of targets that are known to meet the demands in time; infinite for others."""
+    if unmet_demands(scenario, targets, lambda: context.is_over):
         return np.inf
     delta = targets - scenario.survivor_positions
     speeds = scenario.max_speed_mps[scenario.survivors]

@@ -152,7 +152,9 @@ def test_each_switch_changes_the_plan(switch: dict[str, Any]) -> None:
 
 
 def test_paper_preset_is_literal() -> None:
-    """Count term, eps = 1/N, K by the rule, 50 iterations, dropout 0.1, nothing added."""
+    """Count term, eps = 1/N, K by the rule, 50 iterations, dropout 0.1, nothing added but another
+    start where no output is connected.
+    """
     assert MlDagl(preset="paper").settings == PAPER
     assert (PAPER.loss.disconnection, PAPER.loss.power, PAPER.loss.margin) == ("count", None, 0.0)
     assert PAPER.loss.weight >= 1000.0
@@ -162,6 +164,7 @@ def test_paper_preset_is_literal() -> None:
     assert not PAPER.contraction
     assert not PAPER.trimming
     assert not PAPER.awake_only
+    assert PAPER.untrained_restart
 
 
 def test_lambda_follows_the_disconnection_term() -> None:
@@ -343,3 +346,31 @@ def test_a_foreign_weight_file_is_refused(tmp_path: Path) -> None:
     other.write_text("no weights")
     with pytest.raises(InvalidWeights, match="not a safetensors file"):
         _relaxed(_scenario(), weights=str(other))
+
+
+def test_where_no_output_is_connected_it_begins_again_untrained() -> None:
+    """A swarm that the shipped weights do not reconnect in 50 iterations is reconnected from
+    untrained ones, which begin with all UAVs together; that can be switched off, and the plan
+    tells of it.
+    """
+    scenario = reknit.generate(20, 0.5, 731_028, split=True)
+    settings: dict[str, Any] = {"seed": 731_028, "preset": "paper"}
+    stuck = reknit.plan(scenario, "ml-dagl", **settings, untrained_restart=False)
+    assert stuck.status is reknit.Status.NOT_CONNECTED
+    assert "restarted" not in stuck.details
+    plan = reknit.plan(scenario, "ml-dagl", **settings)
+    assert plan.status.is_connected
+    assert plan.details["restarted"] is True
+    assert plan.details["iterations"] <= 50
+    plan.verify(scenario)
+
+
+def test_a_swarm_that_is_reconnected_is_not_begun_again() -> None:
+    """Then the rule changes nothing, to the bit."""
+    scenario = reknit.generate(20, 0.5, 4, split=True)
+    plans = [
+        reknit.plan(scenario, "ml-dagl", preset="paper", iterations=8, untrained_restart=restart)
+        for restart in (True, False)
+    ]
+    assert plans[0].targets.tobytes() == plans[1].targets.tobytes()
+    assert "restarted" not in plans[0].details

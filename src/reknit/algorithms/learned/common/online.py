@@ -149,6 +149,12 @@ class Outcome:
             solutions, losses_m = list(self.solutions), list(self.losses_m)
             return Outcome(solutions, self.nearest, self.iterations, "deadline", losses_m)
 
+    def begin_again(self) -> None:
+        """Count iterations and losses from here on; what was seen stays."""
+        with self._lock:
+            self.iterations = 0
+            self.losses_m.clear()
+
     def see(self, judged: Judged, branches: Sequence[int], keep: int) -> None:
         """Take note of a batch of outputs."""
         with self._lock:

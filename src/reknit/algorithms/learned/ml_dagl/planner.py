@@ -115,9 +115,12 @@ class MlDagl:
         Go on with the best branch only; otherwise all go on to the end.
     awake_only
         Train without the units that answer to no UAV before training.
+    untrained_restart
+        Iterate once more from untrained weights if no output was connected.
 
     The preset "default" has no online iterations, so what belongs to them or to the paper's
-    network cannot be given with it: `disconnection` to `residual`, and `fastest` to `awake_only`.
+    network cannot be given with it: `disconnection` to `residual`, and `fastest` to
+    `untrained_restart`.
     Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
     plan's status says whether it happens to hold.
     """
@@ -142,6 +145,7 @@ class MlDagl:
     fastest: str | None = None
     drop_branches: bool | None = None
     awake_only: bool | None = None
+    untrained_restart: bool | None = None
 
     def __post_init__(self) -> None:
         presets = (DEFAULT_PRESET, *PRESETS)
@@ -206,13 +210,17 @@ class MlDagl:
             refine=self.refine,
             fastest=self.fastest,
             awake_only=self.awake_only,
+            untrained_restart=self.untrained_restart,
         )
         return replace(changed, branches=_branches(self.branches, base.branches))
 
     def resolved(self) -> JsonDict:
         """Every parameter with the value it comes to, the preset's included."""
         chosen = self.pulling if self.preset == DEFAULT_PRESET else self.settings
-        return {"preset": self.preset, "weights": str(self.weights), **asdict(chosen)}
+        values = asdict(chosen)
+        if not values.get("untrained_restart"):
+            values.pop("untrained_restart", None)  # stored runs are of before there was one
+        return {"preset": self.preset, "weights": str(self.weights), **values}
 
     def weight_files(self, uavs: int | None = None, dim: int | None = None) -> Sequence[Path]:
         """The weight files that decide its plans of swarms of this kind; None: of any."""
@@ -275,7 +283,7 @@ class MlDagl:
             return
         trained = min([len(chosen), *[count for start, count in rule.keep if start == 0]])
         _check_size(scaled.scenario.uavs, trained)
-        dgcn = self.dgcn(scaled.scenario.dim, scaled.scenario.uavs, context.seed)
+        dim, uavs = scaled.scenario.dim, scaled.scenario.uavs
         dropout = dropout_generator(settings.dropout, context.seed)
         kernels: dict[tuple[int, ...], Kernel] = {}
 
@@ -286,26 +294,34 @@ class MlDagl:
                 kernels[key] = settings.kernel(hops, [chosen[branch] for branch in active])
             return kernels[key]
 
-        def forward(active: Sequence[int]) -> Tensor:
-            output: Tensor = dgcn(scaled.unit, kernel(active), dropout)
-            return output
+        def iterate_from(dgcn: Dgcn) -> None:
+            def forward(active: Sequence[int]) -> Tensor:
+                output: Tensor = dgcn(scaled.unit, kernel(active), dropout)
+                return output
 
-        def begin(active: Sequence[int]) -> Iterable[Tensor]:
-            if settings.awake_only:
-                dgcn.leave_out_asleep(scaled.unit, kernel(active))
-            return dgcn.parameters()
+            def begin(active: Sequence[int]) -> Iterable[Tensor]:
+                if settings.awake_only:
+                    dgcn.leave_out_asleep(scaled.unit, kernel(active))
+                return dgcn.parameters()
 
-        iterate(
-            forward,
-            begin,
-            len(chosen),
-            scaled,
-            Flown(settings.loss) if settings.fastest == "flown" else settings.loss,
-            rule,
-            context,
-            lower_bound(scaled.scenario, context).bound_s,
-            outcome,
-        )
+            iterate(
+                forward,
+                begin,
+                len(chosen),
+                scaled,
+                Flown(settings.loss) if settings.fastest == "flown" else settings.loss,
+                rule,
+                context,
+                lower_bound(scaled.scenario, context).bound_s,
+                outcome,
+            )
+
+        iterate_from(self.dgcn(dim, uavs, context.seed))
+        can_restart = settings.untrained_restart and self.weights not in (RANDOM, IDENTITY)
+        if can_restart and not outcome.solutions and not context.is_over:
+            details["restarted"] = True
+            outcome.begin_again()
+            iterate_from(replace(self, weights=RANDOM).dgcn(dim, uavs, context.seed))
 
     def pull_net(self, seed: int) -> PullNet:
         """The network of the preset "default" with its weights."""

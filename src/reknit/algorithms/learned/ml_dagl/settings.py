@@ -59,6 +59,11 @@ class Settings:
     refine
         Steps of gradient descent on the targets themselves, by the planner `descent`, from the
         network's best output and from the positions; 0: none.
+    untrained_restart
+        Iterate once more from untrained weights if no output was connected. The count term has no
+        gradient towards a connected swarm, so from weights whose outputs are split, as under a
+        damage beyond those of training, iterations lead nowhere; untrained ones begin with all
+        UAVs together.
     """
 
     loss: LossRule
@@ -76,6 +81,7 @@ class Settings:
     awake_only: bool = False
     few_branches: bool = False
     refine: int = 0
+    untrained_restart: bool = False
 
     def __post_init__(self) -> None:
         if self.gco not in GCO:
@@ -119,9 +125,11 @@ PAPER = Settings(
     contraction=False,
     trimming=False,
     fastest="flown",
+    untrained_restart=True,
 )
 """Section IV and Section V-A to the letter. T_rc, by which the paper picks k* and which its
-tables report, is when the flying swarm is first connected."""
+tables report, is when the flying swarm is first connected. What to do where no output is
+connected the paper does not say."""
 
 RELAXED = Settings(
     loss=LossRule(disconnection="excess", weight=1.0, power=10.0, margin=0.003),
