@@ -54,15 +54,15 @@ def check_planner(
 ) -> None:
     """Run a planner on every kind of scenario; raise AssertionError at the first fault.
 
+    Checked: a plan passes the independent checker; a connected swarm stays where it is; nobody
+    flies faster than it may; the flight's claims hold; the same seed gives the same result; the
+    scenario is left untouched.
+
     Parameters
     ----------
     parameters
         Of a planner given by name, such as a small number of iterations for one that would take
         long; what is checked does not depend on how well it plans.
-
-    Checked: a plan passes the independent checker; a connected swarm stays where it is; nobody
-    flies faster than it may; the flight's claims hold; the same seed gives the same result; the
-    scenario is left untouched.
     """
     for name, scenario in (scenarios or kinds_of_scenario()).items():
         before = scenario.positions.tobytes()

@@ -30,12 +30,12 @@ err = Console(stderr=True)
 def progress_bar(quiet: bool = False, lines: bool = False) -> Iterator[Report]:
     """A bar on standard error that goes away when the work is done.
 
+    Work begins here: from now on an interrupt unwinds and cleans up.
+
     Parameters
     ----------
     lines
         Where that is no terminal, a line a minute instead, for the log of a long job.
-
-    Work begins here: from now on an interrupt unwinds and cleans up.
     """
     if signal.getsignal(signal.SIGINT) is quit_at_once:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -42,6 +42,11 @@ def check_policy(
 ) -> None:
     """Run a policy on every kind of damage; raise AssertionError at the first fault.
 
+    Checked, over a clean radio and over one that loses 30 % of the messages with navigation
+    errors of 2 m: the same seed gives the same bytes; nobody is too fast; nobody alive is held
+    for certainly dead; no false "done"; a promise is kept; and a damage that differs only beyond
+    a gap changes no byte of a sub-net's behaviour before contact.
+
     Parameters
     ----------
     policy
@@ -50,11 +55,6 @@ def check_policy(
         Cases by name; default: `kinds_of_damage`.
     end_s
         How long each flight is looked at; a promise is flown to its end.
-
-    Checked, over a clean radio and over one that loses 30 % of the messages with navigation
-    errors of 2 m: the same seed gives the same bytes; nobody is too fast; nobody alive is held
-    for certainly dead; no false "done"; a promise is kept; and a damage that differs only beyond
-    a gap changes no byte of a sub-net's behaviour before contact.
     """
     channels: dict[str, Channel] = {
         "clean": Radio(),

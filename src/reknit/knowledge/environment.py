@@ -63,6 +63,12 @@ class _Steered:
 class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignore[misc]
     """PettingZoo's parallel form of `reknit.operate`.
 
+    Reward, the same for all agents: ``progress - time_cost dt / optimum``, where progress is the
+    decrease of the total excess ``sum max(0, |e| - r)`` over the survivors' EMST as a share of
+    the excess at the strike, and the optimum is the certified planner's time, counted as one
+    decision where it is shorter (else a gap of centimetres would outweigh all others); plus 1
+    when the network is whole.
+
     Parameters
     ----------
     uavs, destroyed
@@ -81,12 +87,6 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         What the time of the certified optimum costs, against a progress of 1 in all.
     render_mode
         ``"rgb_array"``, ``"ansi"``, ``"human"`` (draws to the standard output as text) or None.
-
-    Reward, the same for all agents: ``progress - time_cost dt / optimum``, where progress is the
-    decrease of the total excess ``sum max(0, |e| - r)`` over the survivors' EMST as a share of
-    the excess at the strike, and the optimum is the certified planner's time, counted as one
-    decision where it is shorter (else a gap of centimetres would outweigh all others); plus 1
-    when the network is whole.
     """
 
     metadata: ClassVar[dict[str, Any]] = {

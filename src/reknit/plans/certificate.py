@@ -107,6 +107,8 @@ class Parting:
 class Certificate:
     """Proof that no plan for a scenario takes less than `bound_s`.
 
+    The bound is the largest that one of these proves.
+
     Parameters
     ----------
     trial_s
@@ -148,8 +150,6 @@ class Certificate:
         survivors in it enough room before the bound. None otherwise.
     lemmas
         What rows (-2, k) refer to; the cases of a lemma may end by lemmas before it.
-
-    The bound is the largest that one of these proves.
     """
 
     bound_s: float

@@ -18,6 +18,8 @@ from reknit.swarm.validation import rows
 class Strike:
     """A further loss: a number of random UAVs, chosen ones, or all within a disc (a ball in 3-D).
 
+    Exactly one of `count`, `uavs` and `centre_m` with `radius_m` is given.
+
     Parameters
     ----------
     time_s
@@ -28,8 +30,6 @@ class Strike:
         Ids (or names) of the UAVs that are lost; those lost before count no more.
     centre_m, radius_m
         Everybody within this distance of this point, in metres, at that time.
-
-    Exactly one of `count`, `uavs` and `centre_m` with `radius_m` is given.
     """
 
     time_s: float

@@ -14,6 +14,8 @@ from reknit.base.types import FloatArray, IntArray
 class Proof(NamedTuple):
     """A binary tree of cases and what it rests on.
 
+    Parts may be shared: what was proved once is used wherever its `needs` and `lacks` hold.
+
     Parameters
     ----------
     link
@@ -24,8 +26,6 @@ class Proof(NamedTuple):
         The proof when it is not; None at an end.
     needs
         Links (bits) whose use the proof relies on; lacks: whose absence.
-
-    Parts may be shared: what was proved once is used wherever its `needs` and `lacks` hold.
     """
 
     link: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from dataclasses import fields
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from scipy.spatial import cKDTree
 
+from reknit.base.errors import InvalidPlan
 from reknit.base.types import FloatArray, IntArray
 from reknit.plans.checker.pieces import LinkRule, links_of, pieces
 from reknit.plans.checker.survivors import survivor_rows
@@ -26,6 +28,16 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 5
 """Of the UAVs that a fault is about."""
+
+_KNOWN = frozenset(
+    (
+        *("positions", "destroyed", "radio_range_m", "max_speed_mps", "radio", "names"),
+        *("allowed_time_s", "link_margin", "link_reliability", "position_sigma_m"),
+        *("min_separation_m", "anchors", "connectivity", "_memo"),
+    )
+)
+"""Fields of a scenario: the swarm, then what may be asked and is tested here. A demand that is not
+among them would pass unseen. The allowed time is asked of a flight, not of targets."""
 
 _NEAR = 6
 """Neighbours a loss that are looked at first in a crowd."""
@@ -47,6 +59,9 @@ def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
         One sentence per demand that is not met, in plain words and with the UAVs that it is about;
         empty if all are.
     """
+    unknown = {item.name for item in fields(scenario)} - _KNOWN
+    if unknown:
+        raise InvalidPlan(f"the checker has no test of {', '.join(sorted(unknown))}")
     faults = []
     limit_m = scenario.planning_range_m
     label = pieces(LinkRule(targets, limit_m), np.arange(len(targets)))

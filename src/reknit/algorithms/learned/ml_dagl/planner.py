@@ -68,6 +68,12 @@ MOST_NODES = 50_000
 class MlDagl:
     """The paper's planner. A parameter left at None is the preset's.
 
+    The preset "default" has no online iterations, so what belongs to them or to the paper's
+    network cannot be given with it: `disconnection` to `residual`, and `fastest` to
+    `untrained_restart`.
+    Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
+    plan's status says whether it happens to hold.
+
     Parameters
     ----------
     preset
@@ -117,12 +123,6 @@ class MlDagl:
         Train without the units that answer to no UAV before training.
     untrained_restart
         Iterate once more from untrained weights if no output was connected.
-
-    The preset "default" has no online iterations, so what belongs to them or to the paper's
-    network cannot be given with it: `disconnection` to `residual`, and `fastest` to
-    `untrained_restart`.
-    Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
-    plan's status says whether it happens to hold.
     """
 
     preset: str = DEFAULT_PRESET
