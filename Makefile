@@ -40,7 +40,7 @@ lint: $(READY)   ## style, types, layers
 	bash tests/check_page
 
 docs: $(READY)   ## the site, in ./site
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: $(READY) ## put the code in shape
 	$(BIN)/ruff check --fix .

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import re
 import subprocess
 import sys
 import typing
+from dataclasses import is_dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 import reknit
+
+MODULES = ("errors", "testing")
+PUBLIC_MODULES = ("reknit.knowledge.policies.protocols", "reknit.knowledge.channels.protocols")
+"""What policies and channels of one's own are made of is public by its module."""
+
+PLAIN = (
+    *("CaseSpec.kinds", "FewerSpec.covers", "ViewSpec.fault"),
+    *("Channel.open", "Channel.alarm_delay_s", "Policy.brief", "Policy.promised_s"),
+)
+"""Methods explained by one sentence, without sections."""
 
 
 def test_every_public_name_loads() -> None:
@@ -65,27 +81,107 @@ def test_the_contract_of_the_design() -> None:
     assert {"center-fly", "hero", "sidr", "contraction"} <= set(reknit.planners())
 
 
-def test_what_public_functions_return_is_public() -> None:
-    """Every class of reknit in the return type of a public function, or in a field or property
-    of what it returns, has a name in `reknit`.
+NAMED = {name: getattr(reknit, name) for name in reknit.__all__ if name not in MODULES}
+CLASSES = {name: item for name, item in NAMED.items() if inspect.isclass(item)}
+FUNCTIONS = {name: item for name, item in NAMED.items() if inspect.isfunction(item)}
+
+
+def methods(owner: type) -> dict[str, Any]:
+    """The public methods that a class defines; fields that hold a function are none, nor is what
+    pydantic adds.
     """
-    named = {name: getattr(reknit, name) for name in NAMES}
-    asked: list[Any] = [item for item in named.values() if inspect.isfunction(item)]
-    for owner in named.values():
-        if inspect.isclass(owner):
-            asked += [item.fget for item in vars(owner).values() if isinstance(item, property)]
-    kinds = {kind for item in asked for kind in _returned(item, named)}
-    assert {kind for kind in kinds if kind.__module__.startswith("reknit")} <= set(named.values())
+    fields = {item.name for item in dataclasses.fields(owner)} if is_dataclass(owner) else set()
+    found = {}
+    for name, item in vars(owner).items():
+        function = item.__func__ if isinstance(item, (staticmethod, classmethod)) else item
+        is_own = not (name.startswith("_") or name in fields or hasattr(BaseModel, name))
+        if is_own and inspect.isfunction(function):
+            found[name] = function
+    return found
 
 
-def _returned(function: Any, named: dict[str, Any]) -> list[type]:
-    return _classes(typing.get_type_hints(function, localns=named).get("return"))
+def test_what_the_public_gives_is_public() -> None:
+    """Every class of reknit that a public function or method returns, or that a public class has
+    in a field or property, has a name in `reknit` or in a public module of it.
+    """
+    given = {name: returned(item) for name, item in FUNCTIONS.items()}
+    for name, owner in CLASSES.items():
+        for method, item in methods(owner).items():
+            given[f"{name}.{method}"] = returned(item)
+        for attribute, item in vars(owner).items():
+            if isinstance(item, (property, cached_property)):
+                getter = item.func if isinstance(item, cached_property) else item.fget
+                given[f"{name}.{attribute}"] = returned(getter)
+        for attribute, hint in typing.get_type_hints(owner, localns=NAMED).items():
+            if not attribute.startswith("_"):
+                given[f"{name}.{attribute}"] = classes(hint)
+    public = {*CLASSES.values(), *(getattr(reknit.errors, name) for name in reknit.errors.__all__)}
+    hidden = {
+        where: kind
+        for where, kinds in given.items()
+        for kind in kinds
+        if kind.__module__.startswith("reknit.")
+        if kind not in public and kind.__module__ not in PUBLIC_MODULES
+    }
+    assert hidden == {}
 
 
-NAMES = [name for name in reknit.__all__ if name not in ("errors", "testing")]
+def returned(function: Any) -> list[type]:
+    """The classes in the return type of a function."""
+    return classes(typing.get_type_hints(function, localns=NAMED).get("return"))
 
 
-def _classes(hint: Any) -> list[type]:
+def classes(hint: Any) -> list[type]:
+    """The classes in a type."""
     if inspect.isclass(hint) and not typing.get_args(hint):
         return [hint]
-    return [kind for part in typing.get_args(hint) for kind in _classes(part)]
+    return [kind for part in typing.get_args(hint) for kind in classes(part)]
+
+
+@pytest.mark.parametrize("name", sorted({**FUNCTIONS, **CLASSES}))
+def test_docstrings_are_complete(name: str) -> None:
+    """Every parameter of a public function or method and every field of a public dataclass is
+    explained, and what is returned.
+    """
+    item = NAMED[name]
+    if name in FUNCTIONS:
+        assert missing(item) == []
+        return
+    if is_dataclass(item) and name != "Metrics":  # its fields are declared with their meaning
+        known = documented(item, "Parameters") + documented(item, "Attributes")
+        fields = [field.name for field in dataclasses.fields(item)]
+        assert [field for field in fields if not (field.startswith("_") or field in known)] == []
+    faults = {f"{name}.{method}": missing(found) for method, found in methods(item).items()}
+    told = {where: fault for where, fault in faults.items() if fault and where not in PLAIN}
+    assert told == {}
+
+
+def missing(function: Any) -> list[str]:
+    """Parameters that a docstring leaves out, and Returns. What a method without parameters
+    returns stands in its first sentence.
+    """
+    signature = inspect.signature(function)
+    asked = [name for name in signature.parameters if name not in ("self", "cls")]
+    if not asked and "." in function.__qualname__:
+        return []
+    known = documented(function, "Parameters")
+    found = [name for name in asked if name not in known]
+    is_answer = signature.return_annotation not in (None, "None", inspect.Signature.empty)
+    if is_answer and not (documented(function, "Returns") or documented(function, "Yields")):
+        found.append("Returns")
+    return found
+
+
+def documented(item: Any, section: str) -> list[str]:
+    """What a section of a numpydoc docstring names; empty without the section."""
+    text = inspect.cleandoc(item.__doc__ or "")
+    section_body = rf"^{section}\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)"
+    body = re.search(section_body, text, re.DOTALL | re.MULTILINE)
+    heads = [] if body is None else re.findall(r"^\S.*$", body[1], re.MULTILINE)
+    return [name.strip().lstrip("*") for head in heads for name in head.split(":")[0].split(",")]
+
+
+def test_the_citation_has_the_version() -> None:
+    """CITATION.cff is of this version."""
+    text = (Path(__file__).parents[1] / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", text, re.MULTILINE) == [reknit.__version__]

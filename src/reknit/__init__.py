@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from reknit.flight.flight import Flight
     from reknit.flight.metrics import Metrics
     from reknit.flight.simulator import fly
+    from reknit.knowledge.channels.protocols import Channel
     from reknit.knowledge.mission import Mission
-    from reknit.knowledge.operation import Operation
+    from reknit.knowledge.operation import Observation, Operation
+    from reknit.knowledge.policies.protocols import Policy
     from reknit.knowledge.repeated import recover_repeatedly
     from reknit.knowledge.simulator import operate
     from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting
@@ -42,7 +44,11 @@ if TYPE_CHECKING:
     from reknit.serve.client import Client
     from reknit.study.report.write import write_report
     from reknit.study.run.runner import Summary, run_study
+    from reknit.study.run.task import Task
+    from reknit.study.spec.cases import CaseSpec
+    from reknit.study.spec.profiles import FewerSpec, PlannerSpec, ProfileSpec
     from reknit.study.spec.study import Study, load_study
+    from reknit.study.spec.views import ViewSpec
     from reknit.swarm.files import load_scenario, save_scenario
     from reknit.swarm.generate import generate
     from reknit.swarm.radio import Radio
@@ -54,19 +60,26 @@ __version__ = VERSION
 _HOME = {
     "Budget": "reknit.base.budget",
     "Bundle": "reknit.plans.certificate",
+    "CaseSpec": "reknit.study.spec.cases",
     "Certificate": "reknit.plans.certificate",
+    "Channel": "reknit.knowledge.channels.protocols",
     "Clash": "reknit.plans.certificate",
     "Client": "reknit.serve.client",
     "Context": "reknit.base.context",
     "Controller": "reknit.flight.controller",
+    "FewerSpec": "reknit.study.spec.profiles",
     "Flight": "reknit.flight.flight",
     "Lemma": "reknit.plans.certificate",
     "Metrics": "reknit.flight.metrics",
     "Mission": "reknit.knowledge.mission",
+    "Observation": "reknit.knowledge.operation",
     "Operation": "reknit.knowledge.operation",
     "Parting": "reknit.plans.certificate",
     "Plan": "reknit.plans.plan",
+    "PlannerSpec": "reknit.study.spec.profiles",
+    "Policy": "reknit.knowledge.policies.protocols",
     "Polisher": "reknit.algorithms.protocols",
+    "ProfileSpec": "reknit.study.spec.profiles",
     "Proposal": "reknit.algorithms.protocols",
     "Radio": "reknit.swarm.radio",
     "RepeatedRun": "reknit.recovery.repeated",
@@ -78,7 +91,9 @@ _HOME = {
     "Study": "reknit.study.spec.study",
     "Summary": "reknit.study.run.runner",
     "TargetPlanner": "reknit.algorithms.protocols",
+    "Task": "reknit.study.run.task",
     "Verification": "reknit.plans.verification",
+    "ViewSpec": "reknit.study.spec.views",
     "fly": "reknit.flight.simulator",
     "generate": "reknit.swarm.generate",
     "load_scenario": "reknit.swarm.files",
@@ -97,19 +112,26 @@ _HOME = {
 __all__ = [
     "Budget",
     "Bundle",
+    "CaseSpec",
     "Certificate",
+    "Channel",
     "Clash",
     "Client",
     "Context",
     "Controller",
+    "FewerSpec",
     "Flight",
     "Lemma",
     "Metrics",
     "Mission",
+    "Observation",
     "Operation",
     "Parting",
     "Plan",
+    "PlannerSpec",
+    "Policy",
     "Polisher",
+    "ProfileSpec",
     "Proposal",
     "Radio",
     "RepeatedRun",
@@ -121,7 +143,9 @@ __all__ = [
     "Study",
     "Summary",
     "TargetPlanner",
+    "Task",
     "Verification",
+    "ViewSpec",
     "fly",
     "generate",
     "load_scenario",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,14 @@ class Drift:
     "no_library": "import a_library_that_nobody_has\n",
     "raises": "raise RuntimeError('not on this machine')\n",
     "no_planner": "class Thing:\n    pass\n",
+    "exits": "import sys\nsys.exit(0)\n",
+    "quits": """
+import sys
+
+class Quit:
+    def propose(self, scenario, context):
+        sys.exit(0)
+""",
     "sulks": """
 class Sulk:
     def propose(self, scenario, context):
@@ -117,7 +126,9 @@ def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = ["[reknit.planners]"]
     for name, text in OTHERS.items():
         (tmp_path / f"others_{name}.py").write_text(text)
-        attribute = {"drifts": "Drift", "no_planner": "Thing", "sulks": "Sulk"}.get(name, "X")
+        attribute = {
+            "drifts": "Drift", "no_planner": "Thing", "sulks": "Sulk", "quits": "Quit",
+        }.get(name, "X")  # fmt: skip
         lines.append(f"{name} = others_{name}:{attribute}")
     info = tmp_path / "others-1.0.dist-info"
     info.mkdir()
@@ -141,12 +152,40 @@ def test_third_parties_are_listed_as_what_they_are() -> None:
 
 
 @pytest.mark.usefixtures("others")
-@pytest.mark.parametrize("name", ["no_library", "raises", "no_planner"])
+@pytest.mark.parametrize("name", ["no_library", "raises", "no_planner", "exits"])
 def test_a_broken_third_party_is_one_typed_error(name: str) -> None:
     """Asked for, it names itself and its package, and hinders no other planner."""
     with pytest.raises(BrokenPlanner, match=f"planner '{name}' from others"):
         registry.build(name, {})
     assert registry.build("center-fly", {})
+
+
+def test_a_planner_that_ends_the_process_does_not(others: Path) -> None:
+    """Neither while it is loaded nor while it plans: one line, never the code of a recovery, and
+    in a comparison it loses its own row alone.
+    """
+    with pytest.raises(BrokenPlanner, match="SystemExit"):
+        reknit.plan(reknit.generate(20, 8, seed=1, split=True), "quits")
+    swarm = ("--uavs", "20", "--destroy", "8", "--seed", "1", "--split")
+    environment = {**os.environ, "PYTHONPATH": str(others)}
+    words = [sys.executable, "-m", "reknit"]
+    for name in ("exits", "quits"):
+        alone = subprocess.run(
+            [*words, "recover", *swarm, "--planner", name],
+            env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert alone.returncode == 2
+        assert f"planner '{name}'" in alone.stderr
+    listed = subprocess.run(
+        [*words, "planners", "--json"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "center-fly" in listed.stdout
+    both = subprocess.run(
+        [*words, "compare", *swarm, "--planners", "certified,quits", "--json"],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "certified" in both.stdout
+    assert "quits" in both.stdout
 
 
 @pytest.mark.usefixtures("others")

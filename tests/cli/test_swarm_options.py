@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,18 @@ def test_demands_are_listed_with_their_limits() -> None:
     shown = reknit_process("demands", "--json").stdout
     for limits in ("a whole number from 1 to 10", "at least 0 and below 1", "a list of UAV ids"):
         assert limits in shown
+
+
+def test_a_pattern_of_damage_does_not_go_with_ids() -> None:
+    """Which UAVs are lost is said already."""
+    done = reknit_process("recover", "--destroy", "3,5", "--damage", "disc")
+    assert done.returncode == 2
+    assert done.stderr.startswith("reknit: --damage is 'disc'")
+
+
+def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
+    """Nobody may ever write to it."""
+    os.mkfifo(tmp_path / "swarm.csv")
+    done = reknit_process("recover", str(tmp_path / "swarm.csv"))
+    assert done.returncode == 2
+    assert "a named pipe" in done.stderr

@@ -34,6 +34,17 @@ def test_a_good_plan_is_verified_with_an_account(files: tuple[str, str]) -> None
     assert result["lower_bound_s"] == plan.lower_bound_s
 
 
+def test_a_flight_that_is_too_long_is_told(tmp_path: Path) -> None:
+    """The allowed time is asked of the flight: the plan holds, and the account says it is late."""
+    scenario = reknit.generate(60, 30, seed=3, split=True, allowed_time_s=0.01)
+    reknit.save_scenario(scenario, tmp_path / "scenario.json")
+    reknit.plan(scenario, "certified").save(tmp_path / "plan.json")
+    done = reknit_process("verify", str(tmp_path / "scenario.json"), str(tmp_path / "plan.json"))
+    assert done.returncode == 0
+    assert "more than the allowed 0.01 s" in done.stdout
+    assert "every demand on targets is met" in done.stdout
+
+
 def test_a_false_claim_is_refused(files: tuple[str, str]) -> None:
     """A plan that claims to be faster than it is: code 1 and the fault in words."""
     path = Path(files[1])

@@ -346,3 +346,12 @@ def test_flights_that_would_never_end_are_refused(wrong: dict[str, float]) -> No
     scenario = reknit.generate(10, 5, seed=1)
     with pytest.raises(InvalidParameter, match=next(iter(wrong))):
         reknit.fly(scenario, reknit.plan(scenario, "contraction"), **wrong)  # type: ignore[arg-type]
+
+
+def test_a_plan_of_another_swarm_is_not_flown() -> None:
+    """Not even one of the same UAVs, which start elsewhere now."""
+    scenario = reknit.generate(30, 12, seed=2, split=True)
+    plan = reknit.plan(scenario)
+    moved = reknit.Scenario(scenario.positions + 1.0, scenario.destroyed, scenario.radio_range_m)
+    with pytest.raises(InvalidParameter, match="a plan of this scenario"):
+        reknit.fly(moved, plan)

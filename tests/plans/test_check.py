@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import reknit
 from reknit.base.errors import InvalidPlan
 from reknit.base.types import FloatArray
+from reknit.plans.certificate import Clash, Lemma
 from reknit.plans.checker import targets as check
 from reknit.plans.checker.pieces import LinkRule
 from reknit.plans.checker.pieces import pieces as pieces_of
@@ -69,6 +70,65 @@ def test_every_lie_is_found(case: tuple[reknit.Scenario, reknit.Plan], lie: Any)
     scenario, plan = case
     with pytest.raises(InvalidPlan):
         replace(plan, **lie(plan)).verify(scenario)
+
+
+def test_every_plan_has_one_status() -> None:
+    """No other status is accepted for it, but that a feasible plan's time may have been over."""
+    whole = reknit.generate(30, 2, seed=1)
+    assert not whole.is_split
+    split = reknit.generate(40, 20, seed=1, split=True)
+    still = replace(
+        reknit.plan(split, "contraction"), targets=split.survivor_positions, recovery_time_s=0.0
+    )
+    plans = [
+        (whole, reknit.plan(whole)),
+        (split, reknit.plan(split)),
+        (split, reknit.plan(split, "contraction")),
+        (split, replace(still, status=Status.NOT_FOUND)),
+    ]
+    seen = [plan.status for _, plan in plans]
+    assert seen == [
+        Status.ALREADY_CONNECTED, Status.OPTIMAL, Status.FEASIBLE, Status.NOT_FOUND
+    ]  # fmt: skip
+    for scenario, plan in plans:
+        plan.verify(scenario)
+        accepted = {plan.status}
+        if plan.status is Status.FEASIBLE:
+            accepted.add(Status.DEADLINE)
+        for status in Status:
+            other = replace(plan, status=status)
+            if status in accepted:
+                other.verify(scenario)
+            else:
+                with pytest.raises(InvalidPlan):
+                    other.verify(scenario)
+
+
+def test_nothing_idle_stands_in_a_certificate() -> None:
+    """What has no part in the proof is refused, in a proof by cases and where nothing is proved:
+    it would look like a claim.
+    """
+    split = reknit.generate(40, 28, seed=0, split=True)
+    whole = reknit.generate(30, 2, seed=1)
+    clash = Clash(np.array([[0, 1]]), np.array([[1.0, 0.0]]))
+    lemma = Lemma(np.array([[0, 1]]), np.empty((0, 2), np.int64), np.array([[-1, -1]]))
+    idle: dict[str, Any] = {"clashes": (clash,), "lemmas": (lemma,), "apart": (0, 1)}
+    idle |= {"crowd": np.array([0, 1]), "hole": np.zeros(2), "pulls": np.zeros((1, 2))}
+    for scenario in (split, whole):
+        plan = reknit.plan(scenario)
+        plan.verify(scenario)
+        for name, part in idle.items():
+            held = getattr(plan.certificate, name)
+            more = (*held, *part) if name in ("clashes", "lemmas") else part
+            changed: dict[str, Any] = {name: more}
+            certificate = replace(plan.certificate, **changed)
+            with pytest.raises(InvalidPlan):
+                replace(plan, certificate=certificate).verify(scenario)
+    nothing = reknit.plan(whole).certificate
+    rest: dict[str, Any] = {"trial_s": 1.0, "lost": 0, "cases": np.array([[0, 9]])}
+    for name, part in rest.items():
+        with pytest.raises(InvalidPlan):
+            replace(reknit.plan(whole), certificate=replace(nothing, **{name: part})).verify(whole)
 
 
 def test_a_gap_of_one_rounding_error_is_found() -> None:

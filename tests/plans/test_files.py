@@ -52,7 +52,7 @@ def test_a_file_holds_nothing_that_is_not_checked(
         changed = others[name] if name in others else value * (1.0 + 1e-12) + 1e-12
         for text in ({**whole, name: changed}, {k: v for k, v in whole.items() if k != name}):
             path.write_text(json.dumps(text))
-            if name not in text and name in ("format", "version", "uavs"):
+            if name not in text and name in ("format", "version"):
                 reknit.Plan.load(path, scenario)  # left out, these claim nothing
                 continue
             with pytest.raises((InvalidPlan, UnreadableFile)):
@@ -69,6 +69,20 @@ def test_a_plan_that_was_read_says_that_its_origin_is_unknown(
     assert math.isnan(back.compute_s)
     assert repr(back).startswith("Plan(status=")
     assert "unknown" in back._repr_html_()
+
+
+def test_that_the_time_was_over_is_not_in_the_file(
+    tmp_path: Path, scenario: reknit.Scenario
+) -> None:
+    """It cannot be checked: the file says feasible, and a file that says otherwise is refused."""
+    plan = reknit.plan(scenario, "certified", budget_s=0.0)
+    assert plan.status is reknit.Status.DEADLINE
+    path = tmp_path / "plan.json"
+    plan.save(path)
+    assert reknit.Plan.load(path, scenario).status is reknit.Status.FEASIBLE
+    path.write_text(path.read_text().replace('"feasible"', '"deadline"'))
+    with pytest.raises(UnreadableFile, match="status is 'deadline'"):
+        reknit.Plan.load(path)
 
 
 def test_files_of_the_first_version_are_read(tmp_path: Path, scenario: reknit.Scenario) -> None:

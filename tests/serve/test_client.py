@@ -58,7 +58,7 @@ def test_the_client_returns_the_same_plan(service: Running, scenario: reknit.Sce
         assert np.array_equal(plan.targets, own.targets)
         for name in ("planner", "seed", "parameters", "details"):
             assert getattr(plan, name) == getattr(own, name)
-        assert 0.0 < plan.compute_s < 60.0
+        assert plan.compute_s > 0.0
         assert set(client.planners()) <= set(reknit.planners())
         assert client.generate(uavs=30, destroyed=10, seed=2) == reknit.generate(30, 10, seed=2)
 

@@ -158,3 +158,12 @@ def test_one_layout_can_be_damaged_many_times() -> None:
     assert generate(40, 20, 7, layout_seed=7) == generate(40, 20, 7)
     with pytest.raises(InvalidParameter, match="layout_seed"):
         generate(40, 20, layout_seed=-1)
+
+
+@pytest.mark.parametrize("value", [[], None, 3, {}])
+def test_a_layout_that_is_no_text_is_named(value: Any) -> None:
+    """Also where it cannot be looked up at all."""
+    with pytest.raises(UnknownName, match="layout"):
+        generate(20, 5, layout=value)
+    with pytest.raises(UnknownName, match="damage"):
+        generate(20, 5, damage=value)

@@ -6,14 +6,20 @@ import base64
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.colors import to_rgb
 from nbclient import NotebookClient
 from PIL import Image
 
 import reknit
+from reknit.base.types import FloatArray
+from reknit.viz.style import PATH, moved
+from tests.drawing import drawn_pixels
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
 
@@ -25,8 +31,8 @@ def run() -> reknit.Run:
 
 
 def test_everything_shows_itself(run: reknit.Run) -> None:
-    """Scenario, flight and run come with figures and a picture that is not blank; a plan, which
-    knows no positions but its targets, with figures.
+    """Scenario, flight and run come with figures and the picture that plot() draws, none of whose
+    axes is empty; a plan, which knows no positions but its targets, with figures.
     """
     assert run.plan is not None
     for item, word in (
@@ -38,21 +44,82 @@ def test_everything_shows_itself(run: reknit.Run) -> None:
         assert word in text
         picture = re.search(r"base64,([^']+)'", text)
         assert picture is not None
-        with Image.open(io.BytesIO(base64.b64decode(picture[1]))) as image:
-            assert len(np.unique(np.asarray(image.convert("L")))) > 20
+        figure = item.plot()
+        shown, plotted = base64.b64decode(picture[1]), figure._repr_png_()
+        assert np.array_equal(decoded(shown), decoded(plotted))
+        assert min(drawn_pixels(figure)) > 200
     assert "optimal" in run.plan._repr_html_()
 
 
-def test_plots_are_figures(run: reknit.Run) -> None:
-    """plot() draws; a plan's needs the scenario, and says so."""
+def decoded(png: bytes) -> Any:
+    """(height, width, channels) pixels of a picture."""
+    with Image.open(io.BytesIO(png)) as image:
+        return np.asarray(image)
+
+
+def test_plots_show_their_data(run: reknit.Run) -> None:
+    """plot() draws everybody where it is, whoever flew, and the number of sub-nets; a plan's needs
+    the scenario, and says so.
+    """
     assert run.plan is not None
-    assert len(run.plot().axes) == 3
-    assert run.scenario.plot().axes
-    assert run.flight.plot().axes
-    assert run.flight.plot(run.scenario).axes
-    assert run.plan.plot(run.scenario).axes
+    scenario, flight = run.scenario, run.flight
+    start, end = scenario.survivor_positions, flight.positions[-1]
+    flew = moved(flight.path_lengths_m)
+    before, after, over_time = run.plot().axes
+    assert marked(before) >= places(scenario.positions)
+    assert marked(after) >= places(end)
+    assert arrived(after) >= places(end[flew])
+    assert staircase(over_time) == (flight.times_s.tolist(), flight.subnets.tolist())
+    (alone,) = scenario.plot().axes
+    assert marked(alone) >= places(scenario.positions)
+    paths, counts = flight.plot().axes
+    assert marked(paths) >= places(end)
+    assert arrived(paths) == places(end[flew])
+    assert staircase(counts) == (flight.times_s.tolist(), flight.subnets.tolist())
+    (flown,) = flight.plot(scenario).axes
+    assert marked(flown) >= places(end)
+    assert arrived(flown) >= places(end[flew])
+    (planned,) = run.plan.plot(scenario).axes
+    targets = run.plan.targets
+    assert marked(planned) >= places(targets)
+    assert arrived(planned) == places(targets[(targets != start).any(axis=1)])
     with pytest.raises(reknit.errors.InvalidParameter, match="scenario"):
         run.plan.plot()
+
+
+def places(points: FloatArray) -> set[tuple[float, ...]]:
+    """Points that can be compared."""
+    return {tuple(point) for point in np.asarray(points).round(6).tolist()}
+
+
+def marked(axes: Any) -> set[tuple[float, ...]]:
+    """Where the visible marks of a map are."""
+    found = [art for art in axes.collections if isinstance(art, PathCollection)]
+    return set().union(
+        *(
+            places(np.asarray(art.get_offsets(), dtype=np.float64))
+            for art in found
+            if art.get_visible()
+        )
+    )
+
+
+def arrived(axes: Any) -> set[tuple[float, ...]]:
+    """Where the visible lines in the colour of paths end."""
+    found = [art for art in axes.collections if isinstance(art, LineCollection)]
+    segments = [
+        segment
+        for art in found
+        if art.get_visible() and np.allclose(art.get_colors()[0][:3], to_rgb(PATH))
+        for segment in art.get_segments()
+    ]
+    return places(np.array([segment[-1] for segment in segments]))
+
+
+def staircase(axes: Any) -> tuple[list[float], list[int]]:
+    """Times and numbers of the first line of a plot over time."""
+    line = axes.get_lines()[0]
+    return np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist()
 
 
 @pytest.mark.filterwarnings("default")  # those of the kernel's libraries are not ours

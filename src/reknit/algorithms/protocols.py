@@ -51,7 +51,20 @@ class TargetPlanner(Protocol):
     """Computes targets once; every survivor then flies straight to its own."""
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
-        """Targets for a scenario that is not connected yet."""
+        """Targets for a scenario that is not connected yet.
+
+        Parameters
+        ----------
+        scenario
+            The damaged swarm and what is demanded of its recovery.
+        context
+            Seed, limits and listeners of this call.
+
+        Returns
+        -------
+        Proposal
+            With (N_R, dim) targets, metres; whoever asked checks them.
+        """
         ...
 
 
@@ -60,7 +73,20 @@ class SteeringPlanner(Protocol):
     """Makes no plan; steers every survivor at every step."""
 
     def controller(self, scenario: Scenario, context: Context) -> Controller:
-        """A fresh controller for one flight."""
+        """A fresh controller for one flight.
+
+        Parameters
+        ----------
+        scenario
+            The damaged swarm and what is demanded of its recovery.
+        context
+            Seed, limits and listeners of this call.
+
+        Returns
+        -------
+        Controller
+            Asked at every step for the velocities of the survivors.
+        """
         ...
 
 
@@ -69,7 +95,22 @@ class Polisher(Protocol):
     """Improves what another planner proposed."""
 
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
-        """A proposal at least as good."""
+        """A proposal at least as good.
+
+        Parameters
+        ----------
+        scenario
+            The damaged swarm and what is demanded of its recovery.
+        proposal
+            What the planner before the plus sign proposed.
+        context
+            Seed, limits and listeners of this call.
+
+        Returns
+        -------
+        Proposal
+            With (N_R, dim) targets, metres; whoever asked checks them.
+        """
         ...
 
 

@@ -100,7 +100,7 @@ class Entry:
             if self.extra is None or (error.name or "").startswith("reknit"):
                 raise
             raise MissingExtra(f"planner {self.name!r}", self.extra) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if self.package is None:
                 raise
             raise BrokenPlanner(self.name, self.package, error) from error
@@ -218,7 +218,14 @@ def registered() -> dict[str, Entry]:
 
 
 def planners() -> tuple[str, ...]:
-    """Names of all registered planners; `reknit planners` says what each is."""
+    """Names of all registered planners; `reknit planners` says what each is.
+
+    Returns
+    -------
+    tuple of str
+        Those of this package, then those that other packages bring, also where an extra that
+        they need is not installed.
+    """
     return tuple(_entries())
 
 
@@ -346,7 +353,7 @@ def _make(name: str, given: Mapping[str, Any], known: Mapping[str, Entry]) -> An
         raise InvalidParameter(_owned(name, error.field), error.value, error.allowed) from None
     except UnknownName as error:
         raise UnknownName(_owned(name, error.kind), error.name, error.known) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if entry.package is None:
             raise
         raise BrokenPlanner(name, entry.package, error) from error

@@ -12,7 +12,13 @@ from reknit.base.errors import InvalidParameter
 
 @dataclass(frozen=True)
 class Budget:
-    """A limit on computing time, from the moment it is made. None: no limit."""
+    """A limit on computing time, from the moment it is made.
+
+    Parameters
+    ----------
+    seconds
+        How long, in seconds of wall time; None: no limit.
+    """
 
     seconds: float | None = None
     _started_s: float = field(default_factory=lambda: time.perf_counter(), repr=False)
@@ -29,12 +35,12 @@ class Budget:
 
     @property
     def elapsed_s(self) -> float:
-        """Time since the budget was made."""
+        """Time since the budget was made, seconds."""
         return time.perf_counter() - self._started_s
 
     @property
     def left_s(self) -> float:
-        """Time left, infinite without a limit; negative once it is over."""
+        """Time left, seconds; infinite without a limit, negative once it is over."""
         return np.inf if self.seconds is None else self.seconds - self.elapsed_s
 
     @property

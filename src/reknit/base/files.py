@@ -28,8 +28,11 @@ def checked_path(name: str, value: object) -> Path:
 def read_bytes(path: Path) -> bytes:
     """The content of a file; a typed error if it is missing or too large.
 
-    No more than the limit is read, so that a device without an end is refused as well.
+    No more than the limit is read, so that a device without an end is refused as well; a pipe
+    that nobody writes to would be waited for without an end.
     """
+    if path.is_fifo():
+        raise UnreadableFile(f"{path}: a named pipe; allowed: a file")
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

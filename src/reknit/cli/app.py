@@ -102,8 +102,8 @@ def run(words: Sequence[str]) -> int:
         except (KeyboardInterrupt, typer.Abort):
             return codes.INTERRUPTED
         except SystemExit as error:
-            # typer answers a closed pipe by an exit of its own.
-            return codes.CLOSED_PIPE if error.code == 1 else codes.DONE
+            # typer answers a closed pipe by an exit of its own; nothing of reknit's ends so.
+            return codes.CLOSED_PIPE if error.code == 1 else codes.INTERNAL_ERROR
         except BrokenPipeError:
             _leave_standard_output()
             return codes.CLOSED_PIPE

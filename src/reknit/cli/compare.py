@@ -123,7 +123,7 @@ def _run_all(
             _log.info("%s: computed for %.3f s", name, runs[-1].compute_s)
         except ReknitError as error:
             failures[name] = str(error)
-        except Exception as error:  # a planner may be anybody's; its fault is not the others'
+        except (Exception, SystemExit) as error:  # a planner may be anybody's
             failures[name] = f"{type(error).__name__}: {error}"
             _log.info("planner %s crashed", name, exc_info=True)
     return runs, failures

@@ -141,6 +141,10 @@ class ScenarioOptions:
             "layout_seed": self.layout_seed,
         }
         wanted = {name: value for name, value in wanted.items() if value is not None}
+        if self.damage is not None and isinstance(wanted.get("destroyed"), list):
+            raise InvalidParameter(
+                "--damage", self.damage, "with a number or a ratio, not with ids"
+            )
         asked = demands(self.demand)
         return generate(seed=self.seed, split=self.split, **wanted, **replaced, **asked)
 

@@ -72,6 +72,11 @@ def fly(
         Told how much is done (0 to 1) and what is being done.
     cancel
         Asked at every step; once it returns true the flight ends there.
+
+    Returns
+    -------
+    Flight
+        Where everybody was at every frame, and when the swarm was whole.
     """
     _check(scenario, plan, until, step_s, max_acceleration_mps2)
     clock = _Clock(step_s, None if until == "arrived" else scenario.allowed_time_s)
@@ -279,6 +284,11 @@ def _check(
             )
         if plan.uavs and list(plan.uavs) != scenario.survivor_labels:
             raise InvalidParameter("plan", "for other UAVs", "a plan of this scenario")
+        way_m = np.sqrt(((plan.targets - scenario.survivor_positions) ** 2).sum(axis=1))
+        time_s = float((way_m / scenario.max_speed_mps[scenario.survivors]).max())
+        if not math.isclose(time_s, plan.recovery_time_s, rel_tol=1e-9, abs_tol=1e-9):
+            told = f"of {plan.recovery_time_s:g} s, which from here would be {time_s:g} s"
+            raise InvalidParameter("plan", told, "a plan of this scenario")
     elif not callable(plan):
         raise InvalidParameter("plan", plan, "a reknit.Plan or a controller")
     elif until == "arrived":

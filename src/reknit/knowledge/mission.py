@@ -28,7 +28,7 @@ class Mission:
         Offsets from the start, metres, that the formation visits one after the other at
         `speed_mps`, and hovers at the last; instead of a velocity.
     speed_mps
-        Speed along the waypoints; default: half of the slowest UAV's.
+        Speed along the waypoints, metres per second; default: half of the slowest UAV's.
     area
         Corners (low, high) of the allowed area, metres; None: anywhere.
     """
@@ -72,7 +72,18 @@ class Mission:
         return self.speed_mps or 0.5 * float(self.swarm.max_speed_mps.min())
 
     def offset(self, time_s: float) -> FloatArray:
-        """Translation of the formation since time 0, metres."""
+        """How far the mission has carried the formation by a time.
+
+        Parameters
+        ----------
+        time_s
+            Seconds since the start.
+
+        Returns
+        -------
+        FloatArray
+            (dim,) translation since time 0, metres.
+        """
         if self.velocity_mps is not None:
             return np.asarray(self.velocity_mps, dtype=np.float64) * time_s
         here = np.zeros(self.swarm.dim)
@@ -90,6 +101,16 @@ class Mission:
 
         Between two waypoints the formation flies straight and the area is convex, so it is
         enough to look at the beginning, the waypoints and the end.
+
+        Parameters
+        ----------
+        until_s
+            Seconds since the start.
+
+        Raises
+        ------
+        InvalidParameter
+            A UAV is outside; says which, where and when.
         """
         if self.area is None:
             return

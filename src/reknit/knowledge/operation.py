@@ -34,18 +34,26 @@ class Observation:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """A flight under partial knowledge. Times count from the start.
+    """A flight under partial knowledge. Times are seconds from the start.
 
     Attributes
     ----------
+    mission
+        What was flown until the alarm.
+    policy, channel
+        What they are called.
+    seed
+        Of strikes, message losses, navigation errors and planners.
     struck
         The swarm as it was at the last strike, with everybody lost up to then: the problem that
         a planner with full knowledge would have had to solve.
     struck_at_s
-        When that was; first_struck_at_s: the first strike.
+        When that was.
+    first_struck_at_s
+        When the first strike was.
     times_s, positions, alive, subnets
-        (T,), (T, N, dim), (T, N) and (T,): frames, where everybody was (the lost where they were
-        lost), who lived, and the number of sub-nets.
+        (T,), (T, N, dim), (T, N) and (T,): frames, where everybody was, metres (the lost where
+        they were lost), who lived, and the number of sub-nets.
     false_alive, false_dead
         (T,): how many lost UAVs a survivor did not hold for dead, and how many survivors it held
         for dead, in the mean over the survivors.
@@ -59,6 +67,16 @@ class Operation:
         Proofs of wholeness that were wrong.
     promised_s
         The policy's promise, counted from the first strike; None: it makes none.
+    replans
+        How often a plan was made.
+    bytes_sent
+        By all UAVs together.
+    path_lengths_m
+        (N,) metres that each UAV flew.
+    compute_s
+        Computing time of the flight, simulation and policy together, seconds.
+    observation
+        What the observer believed.
     """
 
     mission: Mission

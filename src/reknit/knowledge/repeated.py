@@ -42,6 +42,30 @@ def recover_repeatedly(
 
     This is `operate` over the global channel with reports at every instant and no latency, by a
     policy that flies what `recover` does after every strike.
+
+    Parameters
+    ----------
+    scenario
+        The swarm at the first damage and what is demanded of its recovery.
+    planner
+        A name from `reknit.planners()`, combined by plus signs.
+    strikes
+        The further losses, in any order.
+    seed
+        Of the UAVs that strikes draw, and of the planner.
+    budget_s
+        Wall time of each planning, seconds; None: no limit.
+    max_acceleration_mps2
+        Acceleration limit, metres per second squared; None neglects inertia, as the paper does.
+    progress
+        Told how much of each phase is done (0 to 1) and what is being done.
+    parameters
+        The planner's own.
+
+    Returns
+    -------
+    RepeatedRun
+        A run for the first damage and one for every strike.
     """
     check_scenario(scenario)
     check_seed(seed)

@@ -111,9 +111,11 @@ class Certificate:
 
     Parameters
     ----------
+    bound_s
+        The time that is proved, seconds.
     trial_s
-        a plan that takes less than this uses only links with ``|p_i - p_j| <= d + (v_i + v_j)
-        trial_s``, the candidates (`CANDIDATE_HAIR`).
+        A plan that takes less than this, in seconds, uses only links with ``|p_i - p_j| <= d +
+        (v_i + v_j) trial_s``, the candidates (`CANDIDATE_HAIR`).
     cases
         (c, 2) a binary tree in preorder that goes through all such plans. A row (i, j) with ``i
         >= 0`` asks whether that link is used: the cases where it is follow, then the cases where
@@ -140,7 +142,6 @@ class Certificate:
     hole
         (2,) a point that no chain of all survivors can surround before `trial_s`, nor any of them
         or their links cross (docs/bounds.md). None otherwise.
-
     bundles
         Bundles of links with weights, such that any candidate at `trial_s` weighs so much in all
         bundles it belongs to that a tree would weigh more than the bundles allow

@@ -91,7 +91,6 @@ class _Claims(BaseModel):
     recovery_time_s: float
     lower_bound_s: float
     gap: float | None
-    uavs: list[int | str] = []
     targets_m: list[list[float]]
     certificate: CertificateFile
 
@@ -100,12 +99,14 @@ class PlanFile(_Claims):
     """The JSON form of a plan, version 2."""
 
     version: Literal[2] = 2
+    uavs: list[int | str]
 
 
 class _FirstPlanFile(_Claims):
     """Version 1, which is still read: how the plan came about was among its claims."""
 
     version: Literal[1]
+    uavs: list[int | str] = []
     planner: str
     compute_s: float
     seed: int
@@ -116,9 +117,9 @@ class _FirstPlanFile(_Claims):
 
 
 def plan_file(plan: Plan) -> PlanFile:
-    """The JSON form of a plan."""
+    """The JSON form of a plan; that its time was over is how it came about."""
     return PlanFile(
-        status=plan.status.value,
+        status=_shown(plan.status).value,
         recovery_time_s=plan.recovery_time_s,
         lower_bound_s=plan.lower_bound_s,
         gap=_finite_gap(plan),
@@ -148,7 +149,7 @@ def parse_plan(text: str, path: str) -> Plan:
     try:
         values = parse_json(path, text)  # which refuses a key that is there twice
         is_first = isinstance(values, dict) and values.get("version") == 1
-        kind: type[_Claims] = _FirstPlanFile if is_first else PlanFile
+        kind: type[PlanFile | _FirstPlanFile] = _FirstPlanFile if is_first else PlanFile
         return plan_of(kind.model_validate_json(text))
     except ValidationError as error:
         raise UnreadableFile(f"{path}: {plain_error(error, PlanFile.model_fields)}") from None
@@ -156,13 +157,19 @@ def parse_plan(text: str, path: str) -> Plan:
         raise UnreadableFile(f"{path}: {error}") from None
 
 
-def plan_of(model: _Claims) -> Plan:
+def _shown(status: Status) -> Status:
+    """The status as a file has it."""
+    return Status.FEASIBLE if status is Status.DEADLINE else status
+
+
+def plan_of(model: PlanFile | _FirstPlanFile) -> Plan:
     """The plan that a JSON form describes; ValueError if there is none, `InvalidPlan` if what it
     says of itself does not agree.
     """
-    if model.status not in {status.value for status in Status}:
-        allowed = ", ".join(status.value for status in Status)
-        raise ValueError(f"status is {model.status!r}; allowed: {allowed}")
+    is_first = isinstance(model, _FirstPlanFile)
+    known = [status.value for status in Status if is_first or _shown(status) is status]
+    if model.status not in known:
+        raise ValueError(f"status is {model.status!r}; allowed: {', '.join(known)}")
     targets = np.asarray(model.targets_m, dtype=np.float64)
     if targets.ndim != 2:
         raise ValueError("targets_m is not a list of rows of numbers")
@@ -170,7 +177,7 @@ def plan_of(model: _Claims) -> Plan:
     targets.setflags(write=False)
     plan = Plan(
         targets=targets,
-        status=Status(model.status),
+        status=_shown(Status(model.status)),
         recovery_time_s=model.recovery_time_s,
         certificate=certificate,
         uavs=tuple(model.uavs),

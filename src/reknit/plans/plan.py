@@ -92,7 +92,14 @@ class Plan(Displayed):
         return check_plan(self, scenario)
 
     def save(self, path: str | Path) -> None:
-        """Write what the plan claims as JSON; how it came about is not part of that."""
+        """Write what the plan claims as JSON. How it came about is not part of that, nor that its
+        time was over: it is feasible.
+
+        Parameters
+        ----------
+        path
+            The file; nothing is left behind if it cannot be written.
+        """
         from reknit.plans.files import save_plan
 
         save_plan(self, path)

@@ -22,6 +22,9 @@ class Verification:
         How many targets there are.
     unmet
         Demands that the targets do not meet; empty unless the status says so.
+    allowed_time_s
+        How long a flight may take to count as a recovery, seconds; the status is about the
+        targets, whose flight may be longer.
     kind
         What proves the bound, in words.
     cases, clashes, vectors
@@ -37,6 +40,7 @@ class Verification:
     lower_bound_s: float
     survivors: int
     unmet: tuple[str, ...]
+    allowed_time_s: float
     kind: str
     cases: int
     clashes: int
@@ -45,7 +49,10 @@ class Verification:
 
     def lines(self) -> list[str]:
         """The account in sentences fit to show."""
-        met = "not met: " + "; ".join(self.unmet) if self.unmet else "every demand is met"
+        unmet = "not met: " + "; ".join(self.unmet)
+        met = unmet if self.unmet else "every demand on targets is met"
+        is_late = self.recovery_time_s > self.allowed_time_s
+        limit = f"{'more than' if is_late else 'within'} the allowed {self.allowed_time_s:.6g} s"
         size = ", ".join(
             (
                 counted(self.cases, "case"),
@@ -56,7 +63,7 @@ class Verification:
         exact = counted(self.exact, "inequality", "inequalities")
         return [
             f"targets: {self.survivors}, finite and within the limits; {met}",
-            f"time: {self.recovery_time_s:.6g} s, the farthest flight at full speed",
+            f"time: {self.recovery_time_s:.6g} s, the farthest flight at full speed, {limit}",
             f"bound: {self.lower_bound_s:.6g} s, proved by {self.kind} ({size}; "
             f"{exact} in exact arithmetic)",
             f"status: {self.status.value}, as the targets and the bound deserve",

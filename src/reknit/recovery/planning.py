@@ -21,7 +21,7 @@ from reknit.algorithms.protocols import (
 from reknit.algorithms.registry import DEFAULT_PLANNER, build
 from reknit.base.budget import Budget
 from reknit.base.context import Cancel, Context, never
-from reknit.base.errors import InvalidParameter, InvalidProof, NoPlan
+from reknit.base.errors import BrokenPlanner, InvalidParameter, InvalidProof, NoPlan
 from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, JsonDict
@@ -151,7 +151,10 @@ def checked_plan(
     bound_s = context.budget.elapsed_s
     # A bound above zero says that something is missing, without another look at the demands.
     if bound.bound_s > 0.0 or demand_faults(scenario, scenario.survivor_positions):
-        proposal = planner.propose(scenario, context)
+        try:
+            proposal = planner.propose(scenario, context)
+        except SystemExit as error:  # a planner may be anybody's; it ends nobody's process
+            raise BrokenPlanner(name, type(planner).__module__, error) from error
     else:
         proposal = Proposal(scenario.survivor_positions, Status.ALREADY_CONNECTED)
     compute_s = context.budget.elapsed_s - bound_s
@@ -228,15 +231,14 @@ def _status(
     recovery_time_s: float,
     certificate: Certificate,
 ) -> Status:
-    """The status the targets deserve; a planner can only say what they do not show."""
+    """The status that targets and bound deserve; a planner can only say that its time was over."""
+    is_still = np.array_equal(targets, scenario.survivor_positions)
     if faults:
-        if not np.array_equal(targets, scenario.survivor_positions):
+        if not is_still:
             return Status.NOT_CONNECTED
-        if proposal.status is Status.INFEASIBLE:
-            is_proved = certificate.bound_s > Problem.of(scenario).horizon_s
-            return Status.INFEASIBLE if is_proved else Status.NOT_FOUND
-        return Status.NOT_FOUND if proposal.status is Status.NOT_FOUND else Status.NOT_CONNECTED
-    if proposal.status is Status.ALREADY_CONNECTED:
+        is_hopeless = certificate.bound_s > Problem.of(scenario).horizon_s
+        return Status.INFEASIBLE if is_hopeless else Status.NOT_FOUND
+    if is_still:
         return Status.ALREADY_CONNECTED
     if recovery_time_s <= certificate.bound_s * (1 + OPTIMALITY_GAP):
         return Status.OPTIMAL

@@ -62,7 +62,25 @@ class Strike:
             raise InvalidParameter("strike.radius_m", self.radius_m, "a number of at least 0")
 
     def lost(self, scenario: Scenario, rng: np.random.Generator) -> IntArray:
-        """Which survivors of a swarm as it is now are lost."""
+        """Which survivors of a swarm as it is now are lost.
+
+        Parameters
+        ----------
+        scenario
+            The swarm at the time of the strike, with everybody lost before.
+        rng
+            Draws the UAVs of a `count`; not asked otherwise.
+
+        Returns
+        -------
+        IntArray
+            (k,) ids of the UAVs that are lost by it; at least one survivor is not among them.
+
+        Raises
+        ------
+        InvalidParameter
+            If nobody would be left, or UAVs or centre do not fit the scenario.
+        """
         survivors = scenario.survivors
         if self.count is not None:
             return rng.permutation(survivors)[: min(self.count, len(survivors) - 1)]
@@ -103,16 +121,13 @@ class RepeatedRun:
         The run after the first damage and after every strike; all but the last may have been cut
         short by the next strike.
     begins_s
-        When each phase began, counted from the first damage.
+        When each phase began, seconds from the first damage.
     reconnected_at_s
-        When the swarm was connected for good; None if not within the allowed time.
-    replans
-        How often the planner was asked again.
+        When the swarm was connected for good, seconds from the first damage; None if not within
+        the allowed time.
     connected_share
         Share of the time, up to that instant or the allowed time, during which the survivors were
         connected.
-    compute_s
-        Computing of all phases together.
     """
 
     phases: tuple[Run, ...]
@@ -127,5 +142,5 @@ class RepeatedRun:
 
     @property
     def compute_s(self) -> float:
-        """Computing time of all phases together."""
+        """Computing time of all phases together, seconds."""
         return sum(run.compute_s for run in self.phases)

@@ -110,9 +110,15 @@ def recover(
     cancel
         Asked now and then; once it returns true, planning and flight end with what there is.
     max_acceleration_mps2
-        None neglects inertia, as the paper does.
+        Acceleration limit, metres per second squared; None neglects inertia, as the paper does.
     parameters
         The planner's own.
+
+    Returns
+    -------
+    Run
+        The plan if there is one, the flight and its measures. Where the swarm is not connected
+        within the allowed time, the flight says so.
     """
     context = make_context(scenario, seed, budget_s, progress, cancel, None)
     name, built = resolve(planner, parameters)

@@ -19,6 +19,7 @@ from reknit.base.errors import (
 )
 from reknit.plans.files import plan_of
 from reknit.plans.plan import Plan
+from reknit.plans.status import Status
 from reknit.serve.models import Planned, Planners
 from reknit.serve.problems import Problem
 from reknit.swarm.files import ScenarioFile, scenario_file, scenario_of
@@ -122,14 +123,29 @@ class Client:
             body["planner"] = planner
         answer = self._ask("POST", "/v1/plans", body, Planned)
         try:
-            result = replace(plan_of(answer.plan), **answer.provenance.model_dump())
+            result = replace(
+                plan_of(answer.plan), **answer.provenance.model_dump(exclude={"cut_short"})
+            )
+            if answer.provenance.cut_short and result.status is Status.FEASIBLE:
+                result = replace(result, status=Status.DEADLINE)
         except ValueError as error:
             raise ServiceError(f"the service sent no plan: {error}") from None
         result.verify(scenario)
         return result
 
     def generate(self, **options: Any) -> Scenario:
-        """A generated scenario; the options are those of `reknit.generate`."""
+        """A scenario that the service generates.
+
+        Parameters
+        ----------
+        options
+            Those of `reknit.generate`, by name.
+
+        Returns
+        -------
+        Scenario
+            The same as `reknit.generate` makes of them.
+        """
         return scenario_of(self._ask("POST", "/v1/scenarios", options, ScenarioFile))
 
     def planners(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from reknit.flight.metrics import measure
 from reknit.flight.simulator import fly
 from reknit.plans.files import certificate_file, plan_file, plan_of
 from reknit.plans.plan import Plan
+from reknit.plans.status import Status
 from reknit.recovery.planning import plan
 from reknit.recovery.runs import Run, recover
 from reknit.serve.models import (
@@ -234,7 +235,9 @@ def recovery_model(run: Run, frames: int | None) -> Recovery:
 
 
 def _provenance(plan: Plan) -> Provenance:
-    return Provenance(**{name: getattr(plan, name) for name in Provenance.model_fields})
+    names = Provenance.model_fields.keys() - {"cut_short"}
+    cut_short = plan.status is Status.DEADLINE
+    return Provenance(cut_short=cut_short, **{name: getattr(plan, name) for name in names})
 
 
 def flight_file(flight: Flight, frames: int | None) -> FlightFile:

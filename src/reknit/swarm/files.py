@@ -175,7 +175,15 @@ def scenario_file(scenario: Scenario) -> BaseModel:
 
 
 def save_scenario(scenario: Scenario, path: str | Path) -> None:
-    """Write a scenario as .json (everything) or .csv (positions and who is alive)."""
+    """Write a scenario as .json (everything) or .csv (positions and who is alive).
+
+    Parameters
+    ----------
+    scenario
+        What to write.
+    path
+        The file; its ending says the format. Nothing is left behind if it cannot be written.
+    """
     check_scenario(scenario)
     path = checked_path("path", path)
     kind = path.suffix.lower()

@@ -130,9 +130,9 @@ def _check(
     if not whole or not 2 <= uavs <= MAX_UAVS:
         raise InvalidParameter("uavs", uavs, f"a whole number from 2 to {MAX_UAVS}")
     check_seed(seed)
-    if layout not in LAYOUTS:
+    if not isinstance(layout, str) or layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
-    if damage not in DAMAGE_MODELS:
+    if not isinstance(damage, str) or damage not in DAMAGE_MODELS:
         raise UnknownName("damage", damage, DAMAGE_MODELS)
     if not is_whole(dim) or dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")

@@ -22,6 +22,19 @@ class Radio:
 
     ``|h_0|^2`` is Gamma distributed with shape `fading_shape` (the m of Nakagami-m) and mean
     one. `range_m` is the transmission range d_tr at the mean of the fading.
+
+    Parameters
+    ----------
+    transmit_power_w
+        P_0, watts.
+    transmit_gain, receive_gain
+        G_tx and G_rx of the antennas, as factors (not dB).
+    wavelength_m
+        lambda_c of the carrier, metres.
+    sensitivity_w
+        tau, the least received power of a link, watts. The default gives a range of 120 m.
+    fading_shape
+        m of the fading; the larger, the less it varies.
     """
 
     transmit_power_w: float = 0.1
@@ -45,7 +58,7 @@ class Radio:
 
     @property
     def range_m(self) -> float:
-        """d_tr: where (dtr) holds with equality at ``|h_0|^2 = 1``."""
+        """d_tr in metres: where (dtr) holds with equality at ``|h_0|^2 = 1``."""
         budget = self.transmit_power_w * self.transmit_gain * self.receive_gain / self.sensitivity_w
         return self.wavelength_m / (4 * math.pi) * math.sqrt(budget)
 
@@ -54,6 +67,21 @@ class Radio:
 
         ``P(|h_0|^2 < (d / d_tr)^2) = gammainc(m, m (d / d_tr)^2)`` for a Gamma variable of
         shape m and mean one.
+
+        Parameters
+        ----------
+        distance_m
+            Length of the link, metres.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        InvalidRadio
+            If the distance is negative, no number or too large to be squared.
         """
         from scipy.special import gammainc
 
@@ -66,6 +94,21 @@ class Radio:
         """The longest link that is up with at least this probability.
 
         The inverse of `outage_probability`: ``d = d_tr sqrt(gammaincinv(m, 1 - q) / m)``.
+
+        Parameters
+        ----------
+        reliability
+            q, the probability that the link is up, between 0 and 1.
+
+        Returns
+        -------
+        float
+            Length of the link, metres.
+
+        Raises
+        ------
+        InvalidRadio
+            If the reliability is not between 0 and 1.
         """
         from scipy.special import gammainccinv
 

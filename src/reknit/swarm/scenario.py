@@ -143,7 +143,18 @@ class Scenario(Demands, Displayed):
         return any(demand.is_asked(self) for demand in DEMANDS)
 
     def label(self, row: int) -> int | str:
-        """What the UAV in a row is called: its name, or the row itself."""
+        """What the UAV in a row is called.
+
+        Parameters
+        ----------
+        row
+            Of `positions`; the UAV's id.
+
+        Returns
+        -------
+        int or str
+            Its name, or the row itself where the UAVs have no names.
+        """
         return row if self.names is None else self.names[row]
 
     @property

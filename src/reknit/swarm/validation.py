@@ -118,6 +118,8 @@ def speeds_mps(value: float | Sequence[float] | FloatArray, uavs: int) -> FloatA
     allowed = "a number above 0, or one per UAV"
     if isinstance(value, (str, bytes, bool)) or value is None:
         raise InvalidScenario("max_speed_mps", value, allowed)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InvalidScenario("max_speed_mps", "a masked array", allowed + ", without a mask")
     try:
         speeds = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

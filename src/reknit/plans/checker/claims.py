@@ -13,7 +13,7 @@ import numpy as np
 
 from reknit.base.errors import InvalidPlan, InvalidProof
 from reknit.base.types import FloatArray
-from reknit.plans.checker.proof import Proved, prove
+from reknit.plans.checker.proof import Proved, prove, refuse_idle_parts
 from reknit.plans.checker.survivors import survivor_rows
 from reknit.plans.checker.targets import demand_faults
 from reknit.plans.status import OPTIMALITY_GAP, Status
@@ -75,12 +75,19 @@ def check_claims(plan: Plan, scenario: Scenario, faults: list[str]) -> Verificat
     _check_times(plan, scenario, start, targets)
     _check_status(plan, start, targets, faults)
     proved = _check_bound(plan, scenario, start)
+    deserved = _deserved(plan, scenario, start, targets, faults)
+    # That the time was over does not show in a plan; what else it is does.
+    if deserved is not (Status.FEASIBLE if plan.status is Status.DEADLINE else plan.status):
+        raise InvalidPlan(
+            f"status is {plan.status.value!r}; targets and bound deserve {deserved.value!r}"
+        )
     return Verification(
         status=plan.status,
         recovery_time_s=plan.recovery_time_s,
         lower_bound_s=plan.lower_bound_s,
         survivors=len(start),
         unmet=tuple(faults),
+        allowed_time_s=float(scenario.allowed_time_s),
         kind=proved.kind,
         cases=proved.cases,
         clashes=proved.clashes,
@@ -134,6 +141,21 @@ def _check_status(plan: Plan, start: FloatArray, targets: FloatArray, faults: li
         raise InvalidPlan(f"status is {status.value!r}, but the targets are not where UAVs start")
 
 
+def _deserved(
+    plan: Plan, scenario: Scenario, start: FloatArray, targets: FloatArray, faults: list[str]
+) -> Status:
+    """The one status that targets and bound deserve."""
+    is_still = np.array_equal(start, targets)
+    if faults:
+        is_hopeless = is_still and plan.lower_bound_s > _horizon_s(scenario, start)
+        otherwise = Status.NOT_FOUND if is_still else Status.NOT_CONNECTED
+        return Status.INFEASIBLE if is_hopeless else otherwise
+    if is_still:
+        return Status.ALREADY_CONNECTED
+    is_near = plan.recovery_time_s <= plan.lower_bound_s * (1.0 + OPTIMALITY_GAP)
+    return Status.OPTIMAL if is_near else Status.FEASIBLE
+
+
 def _check_bound(plan: Plan, scenario: Scenario, start: FloatArray) -> Proved:
     status, time_s, claimed_s = plan.status, plan.recovery_time_s, plan.lower_bound_s
     proved = prove(plan.certificate, scenario)
@@ -141,6 +163,7 @@ def _check_bound(plan: Plan, scenario: Scenario, start: FloatArray) -> Proved:
         raise InvalidProof(
             f"lower_bound_s is {claimed_s!r}; its certificate proves {proved.bound_s!r}"
         )
+    refuse_idle_parts(plan.certificate, proved)
     if status in _MET and claimed_s > time_s:
         raise InvalidProof(f"lower_bound_s is {claimed_s!r}; the plan itself takes {time_s!r}")
     if status is Status.INFEASIBLE and claimed_s <= _horizon_s(scenario, start):

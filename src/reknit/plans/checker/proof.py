@@ -9,8 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from reknit.base.errors import InvalidProof
-from reknit.plans.certificate import Certificate, Parting
+from reknit.base.types import IntArray
+from reknit.plans.certificate import BY_LEMMA, Certificate, Parting
 from reknit.plans.checker.bundles import Bundles
 from reknit.plans.checker.cases import Walk, check_cuts
 from reknit.plans.checker.crowds import crowd_time_s
@@ -48,6 +51,8 @@ class Proved:
         Rows of the tree of cases, clashes that it rests on, and vectors in them.
     exact
         How many inequalities were evaluated in whole numbers because float64 left a doubt.
+    idle
+        What of it has no part in the proof; empty if there is nothing.
     """
 
     bound_s: float
@@ -56,6 +61,7 @@ class Proved:
     clashes: int = 0
     vectors: int = 0
     exact: int = 0
+    idle: str = ""
 
 
 def prove(certificate: Certificate, scenario: Scenario) -> Proved:
@@ -96,6 +102,48 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
     return max(proofs, key=lambda proved: proved.bound_s)
 
 
+_COMPANIONS: dict[str, tuple[str, ...]] = {
+    "cases": ("trial_s", "clashes", "lost", "lemmas"),
+    "hole": ("trial_s",),
+    "bundles": ("trial_s", "clashes"),
+}
+"""What goes with the parts of a certificate that do not stand alone."""
+
+
+def refuse_idle_parts(certificate: Certificate, proved: Proved) -> None:
+    """Raise unless a certificate holds one proof and what that rests on. Whatever else it held
+    would look like a claim and be read by nobody.
+    """
+    kinds = ("cases", "apart", "pulls", "hole", "crowd", "bundles", "parting")
+    there = [name for name in kinds if _is_there(getattr(certificate, name))]
+    if len(there) > 1:
+        raise InvalidProof(f"the certificate has {' and '.join(there)}; allowed: one proof")
+    if there and certificate.bound_s == 0.0:
+        raise InvalidProof(f"the certificate has {there[0]} and claims nothing")
+    needed = _COMPANIONS.get(there[0], ()) if there else ()
+    for name in ("trial_s", "clashes", "lost", "lemmas"):
+        if name not in needed and _is_there(getattr(certificate, name)):
+            raise InvalidProof(f"the certificate's {name} has no part in its proof")
+    if proved.idle:
+        raise InvalidProof(f"a {proved.idle} of the certificate is not used")
+
+
+def _is_there(part: object) -> bool:
+    """Whether a part of a certificate is more than nothing: no time, nobody, no rows."""
+    if isinstance(part, (np.ndarray, tuple)):
+        return len(part) > 0
+    return part is not None and not (isinstance(part, float) and part == 0.0)
+
+
+def _idle(certificate: Certificate, cases: IntArray, clashes: set[int]) -> str:
+    """Whether a clash or a lemma is there that no end of a case refers to, and which of them."""
+    lists = [cases, *(whole_numbers("cases", lemma.cases, 2) for lemma in certificate.lemmas)]
+    used = {number for rows in lists for first, number in rows.tolist() if first == BY_LEMMA}
+    if len(used) < len(certificate.lemmas):
+        return "lemma"
+    return "clash" if len(clashes) < len(certificate.clashes) else ""
+
+
 def certified_bound_s(certificate: Certificate, scenario: Scenario) -> float:
     """The bound that a certificate really proves, seconds."""
     return prove(certificate, scenario).bound_s
@@ -130,7 +178,8 @@ def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -
     vectors = sum(len(clashes.links[number]) for number in walk.clashes)
     kind = "a cut of the candidate links" if len(cases) == 1 else "cases of links used or not"
     rows = len(cases) + sum(len(lemma.cases) for lemma in certificate.lemmas)
-    return Proved(bound_s, kind, rows, len(walk.clashes), vectors, clashes.exact)
+    idle = _idle(certificate, cases, walk.clashes)
+    return Proved(bound_s, kind, rows, len(walk.clashes), vectors, clashes.exact, idle)
 
 
 def _prove_bundles(certificate: Certificate, scenario: Scenario, claim_s: float) -> Proved:
@@ -144,7 +193,8 @@ def _prove_bundles(certificate: Certificate, scenario: Scenario, claim_s: float)
     bundles.check(trial_s)
     vectors = sum(len(clashes.links[number]) for number in bundles.clashes)
     kind = "bundles of links that leave no room for a tree"
-    return Proved(bound_s, kind, 0, len(bundles.clashes), vectors, clashes.exact)
+    idle = "clash" if len(bundles.clashes) < len(certificate.clashes) else ""
+    return Proved(bound_s, kind, 0, len(bundles.clashes), vectors, clashes.exact, idle)
 
 
 def _prove_parting(certificate: Certificate, scenario: Scenario, claim_s: float) -> Proved:

@@ -89,6 +89,11 @@ class Study(SpecPart):
         folder
             Where the names of scenario files count from.
 
+        Returns
+        -------
+        Study
+            Checked as `fault` does.
+
         Raises
         ------
         ReknitError
@@ -123,10 +128,25 @@ class Study(SpecPart):
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
     def tasks(self, profile: str = "paper") -> list[Task]:
-        """Every run of the study under a profile, "quick" or "paper".
+        """Every run of the study under a profile.
 
         Their order is fixed: repetition by repetition, so that an early look at the results has
         some of everything.
+
+        Parameters
+        ----------
+        profile
+            "quick" or "paper".
+
+        Returns
+        -------
+        list of Task
+            Each run once; the same profile gives the same list.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such profile.
         """
         if profile not in PROFILES:
             raise UnknownName("profile", profile, PROFILES)
@@ -167,6 +187,12 @@ class Study(SpecPart):
         ----------
         of_planners
             Whether to make the planners, which loads the libraries of the learned ones.
+
+        Returns
+        -------
+        tuple of ReknitError and Place, or None
+            The first fault and the keys that lead to it, such as ``("planner", 0, "name")``; None
+            if there is none.
         """
         for number, planner in enumerate(self.planner if of_planners else ()):
             try:
@@ -221,7 +247,21 @@ class Study(SpecPart):
         return None
 
     def with_planners(self, names: list[str]) -> Study:
-        """The same study with these planners instead, under a name of its own."""
+        """The same study with other planners, under a name of its own.
+
+        What the study says of its own planners is left out: labels, parameters, prose and the
+        figures that show them.
+
+        Parameters
+        ----------
+        names
+            As of `reknit.planners`, combined by plus signs.
+
+        Returns
+        -------
+        Study
+            Not checked yet; `fault` tells of names that do not exist.
+        """
         planners = [PlannerSpec(name=name) for name in names]
         suffix = "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()) for name in names)
         profiles = {
@@ -269,6 +309,11 @@ def load_study(name: str | Path, *, with_planners: bool = True) -> Study:
     with_planners
         Whether its planners are made and their parameters checked. A list of studies does
         without, since the learned planners take seconds to load.
+
+    Returns
+    -------
+    Study
+        Checked; names of scenario files in it count from the file's folder.
 
     Raises
     ------

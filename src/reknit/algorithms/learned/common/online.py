@@ -201,7 +201,7 @@ def iterate(
         Called once, with the branches that go on: what to train.
     branches
         Their number.
-    case
+    scaled
         The scenario in the network's units.
     objective
         What is lowered.

@@ -29,10 +29,10 @@ class Balanced:
     ----------
     planner
         Its weights and rates.
-    networks
-        One per k.
-    case
-        The scenario.
+    nets
+        The networks, one per k.
+    scaled
+        The scenario in the networks' units.
     shares
         (N_R,) each UAV's share in the centroid, per k; None: by the degrees of the output.
     """

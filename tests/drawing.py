@@ -1,0 +1,32 @@
+"""What figures show besides axes, grid and words."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from reknit.base.types import IntArray
+
+
+def pixels_of(figure: Figure) -> IntArray:
+    """(height, width, 3) what is drawn."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3].astype(np.int64)
+
+
+def drawn_pixels(figure: Figure) -> list[int]:
+    """For each axes of a figure, how many pixels within them show data: those that change when
+    lines, marks, areas and arrows are hidden. The figure is without them afterwards.
+    """
+    full = pixels_of(figure)
+    figure.set_layout_engine("none")  # what is left must stay where it is
+    for axes in figure.axes:
+        for artist in (*axes.lines, *axes.collections, *axes.patches, *axes.artists):
+            artist.set_visible(False)
+    is_changed = (pixels_of(figure) != full).any(axis=2)[::-1]  # rows from below, as axes count
+    boxes = [
+        np.asarray(axes.get_window_extent().extents).astype(int).tolist() for axes in figure.axes
+    ]
+    return [int(is_changed[low:high, left:right].sum()) for left, low, right, high in boxes]
