@@ -56,7 +56,7 @@ def test_a_raised_bound_is_not_believed(scenario: reknit.Scenario, factor: float
 def test_a_planner_that_lies_about_its_targets_gains_nothing(scenario: reknit.Scenario) -> None:
     """The status is what the targets deserve, whatever the planner says of them."""
     plan = reknit.plan(scenario, Liar())
-    assert plan.status is Status.NOT_CONNECTED
+    assert plan.status is Status.NOT_FOUND
     with pytest.raises(InvalidPlan):
         replace(plan, status=Status.OPTIMAL).verify(scenario)
 

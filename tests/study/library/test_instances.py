@@ -117,7 +117,7 @@ def test_false_submissions_are_refused(tmp_path: Path) -> None:
         plan,
         targets=scenario.survivor_positions,
         recovery_time_s=0.0,
-        status=reknit.Status.NOT_CONNECTED,
+        status=reknit.Status.NOT_FOUND,
     )
     with pytest.raises(InvalidPlan, match="must be connected"):
         submit("paper-20-half", apart, tmp_path)
