@@ -47,7 +47,7 @@ CLAIM = 20
 """Fewer runs than this are no claim."""
 
 LEAST = 5
-"""Variants with fewer runs than this are left out."""
+"""What has fewer runs than this is left out."""
 
 ALLOWED = 1.25
 """How many times the paper's mean time ours may be."""
@@ -132,7 +132,7 @@ def paper_table(runs: list[JsonDict], study: str = "paper-preset") -> str:
     rows = []
     for (uavs, lost), cells in by_case(runs).items():
         cell = cells.get(PRESET)
-        if cell is None:
+        if cell is None or cell.runs < LEAST:
             continue
         told = cell.paper.get("charged_time_s")
         degree = cell.of["mean_degree"].mean

@@ -68,11 +68,13 @@ class Findings:
         return f"`reknit study run {tail}` and `reknit study report {tail}`"
 
     def extent(self) -> str:
-        """How many runs there are, of how many, and how long they took."""
+        """How many runs there are, of how many, and how long their planners computed: runs may
+        have been made elsewhere, so how long this machine took says little.
+        """
         part = "" if len(self.rows) == self.wanted else f" of {self.wanted}, unfinished"
         least, most = self._repetitions()
         each = f"{most}" if least == most else f"{least} to {most}"
-        elapsed_s = sum(session.elapsed_s for session in self.sessions)
+        computed_s = sum(row["compute_s"] or 0.0 for row in self.rows)
         whole = len(self.study.tasks("paper"))
         fewer = ""
         if self.profile == "quick" and self.wanted < whole:
@@ -81,7 +83,8 @@ class Findings:
         old = ""
         if self.outdated:
             old = f" {self.outdated} stored runs of planners as they were before are left out."
-        done = f"{len(self.rows)} runs{part}, {each} of each kind, in {_duration(elapsed_s)}."
+        done = f"{len(self.rows)} runs{part}, {each} of each kind; their planners computed for "
+        done += f"{_duration(computed_s)}."
         return done + fewer + old
 
     def made_with(self) -> list[str]:

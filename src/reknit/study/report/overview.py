@@ -61,10 +61,9 @@ def _introduction(shown: Sequence[Findings]) -> str:
     names = ", ".join(
         f"[{findings.study.name}](#{_anchor(findings.study.title)})" for findings in shown
     )
-    elapsed_s = sum(session.elapsed_s for findings in shown for session in findings.sessions)
     runs = sum(len(findings.rows) for findings in shown)
     failed = sum(not row["ok"] for findings in shown for row in findings.rows)
-    count = f"{runs} runs of {len(shown)} studies, {elapsed_s / 60:.0f} minutes, {failed} failed."
+    count = f"{runs} runs of {len(shown)} studies, {failed} failed."
     origin = "Made from stored runs; no number of ours is typed by hand."
     return f"# Results\n\n{origin} {count} {READING}\n\n{names}"
 
