@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reknit.base.errors import (
     BrokenPlanner,
+    ChangedInstance,
     ImpossibleDemands,
     InvalidInput,
     InvalidParameter,
@@ -19,6 +20,7 @@ from reknit.base.errors import (
     NotConnectable,
     ReknitError,
     ServiceError,
+    StoreRefused,
     TooLarge,
     UnknownName,
     UnreadableFile,
@@ -27,6 +29,7 @@ from reknit.base.errors import (
 
 __all__ = [
     "BrokenPlanner",
+    "ChangedInstance",
     "ImpossibleDemands",
     "InvalidInput",
     "InvalidParameter",
@@ -42,6 +45,7 @@ __all__ = [
     "NotConnectable",
     "ReknitError",
     "ServiceError",
+    "StoreRefused",
     "TooLarge",
     "UnknownName",
     "UnreadableFile",

@@ -74,3 +74,13 @@ def test_a_named_pipe_is_refused(tmp_path: Path) -> None:
     done = reknit_process("recover", str(tmp_path / "swarm.csv"))
     assert done.returncode == 2
     assert "a named pipe" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("--budget", "-1"), ("--budget=-1",), ("--acceleration", "-2"), ("--budget", "inf")]
+)
+def test_limits_are_told_by_their_options(words: tuple[str, ...]) -> None:
+    """Not by the arguments of the functions that they set."""
+    done = reknit_process("recover", "--uavs", "20", "--destroy", "8", "--seed", "1", *words)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"reknit: {words[0].partition('=')[0]} is ")

@@ -9,13 +9,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from reknit.base.errors import InvalidParameter
+from reknit.base.errors import InvalidParameter, StoreRefused
 from reknit.study.measures import STORED
 from reknit.study.report.write import write_report
 from reknit.study.run.runner import run_study
 from reknit.study.run.task import run_task
 from reknit.study.spec.study import Study
-from reknit.study.store import TIMINGS, Store, StoreRefused, _about
+from reknit.study.store import TIMINGS, Store, _about
 
 OLD_COLUMNS = """
 key VARCHAR PRIMARY KEY, label VARCHAR, planner VARCHAR, parameters VARCHAR, uavs INTEGER,

@@ -31,7 +31,8 @@ class Budget:
             and np.isfinite(self.seconds)
             and self.seconds >= 0
         ):
-            raise InvalidParameter("budget_s", self.seconds, "None or a number of at least 0")
+            allowed = "None or a finite number of at least 0"
+            raise InvalidParameter("budget_s", self.seconds, allowed)
 
     @property
     def elapsed_s(self) -> float:

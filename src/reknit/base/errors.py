@@ -100,6 +100,14 @@ class UnwritableOutput(ReknitError):
     """An output file or folder cannot be written."""
 
 
+class StoreRefused(ReknitError):
+    """A results file belongs to something else, or somebody else has it open."""
+
+
+class ChangedInstance(ReknitError):
+    """An instance does not come out as it was frozen; results on it could not be compared."""
+
+
 class InvalidWeights(ReknitError):
     """A file of trained weights is missing, damaged, or made for another network."""
 

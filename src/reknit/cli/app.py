@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reknit.base.errors import ImpossibleDemands, InvalidPlan, ReknitError
+from reknit.base.errors import ImpossibleDemands, InvalidInput, InvalidPlan, ReknitError
 from reknit.base.version import VERSION
 from reknit.cli import codes
 from reknit.cli.compare import compare
@@ -94,7 +94,7 @@ def run(words: Sequence[str]) -> int:
         except (ImpossibleDemands, InvalidPlan) as error:
             return _tell(error, codes.NOT_DONE)
         except ReknitError as error:
-            return _tell(error, codes.WRONG_INPUT)
+            return _tell(_by_option(error, words), codes.WRONG_INPUT)
         except _UsageError as error:
             if not error.format_message().strip():  # a group of commands without one of them
                 return run([*words, "--help"])
@@ -116,6 +116,24 @@ def run(words: Sequence[str]) -> int:
         except Exception:
             traceback.print_exc()
             return codes.INTERNAL_ERROR
+
+
+_OPTIONS = {
+    "budget_s": "--budget",
+    "max_acceleration_mps2": "--acceleration",
+    "lost_after_s": "--lost-after",
+    "engine": "--engine",
+}
+"""The option that sets an argument, where their names differ and no command tells them itself."""
+
+
+def _by_option(error: ReknitError, words: Sequence[str]) -> ReknitError:
+    """The error with the name of the option that was typed instead of the argument it sets."""
+    if not isinstance(error, InvalidInput):
+        return error
+    option = _OPTIONS.get(error.field)
+    typed = [word for word in words if option and word.partition("=")[0] == option]
+    return InvalidInput(option, error.value, error.allowed) if option and typed else error
 
 
 @cache

@@ -65,11 +65,11 @@ def run(
 
     Exit code 0 if all runs went well, 1 if some failed, 2 if the study could not be run.
     """
+    from reknit.base.errors import StoreRefused
     from reknit.cli import console
     from reknit.knowledge import kinds
     from reknit.knowledge import studies as knowledge
     from reknit.study.run.runner import run_study
-    from reknit.study.store import StoreRefused
 
     if name in kinds.STUDIES:
         _check_profile(profile)
@@ -143,12 +143,12 @@ def report(
     export: Annotated[bool, typer.Option("--export", help="All runs as Parquet too.")] = False,
 ) -> None:
     """Write figures, tables and an HTML page from what has been run so far, also meanwhile."""
+    from reknit.base.errors import StoreRefused
     from reknit.cli import console
     from reknit.knowledge import kinds
     from reknit.knowledge import studies as knowledge
     from reknit.study.report.overview import write_overview
     from reknit.study.report.write import pictures_in, write_report
-    from reknit.study.store import StoreRefused
 
     if name in kinds.STUDIES:
         print_files(knowledge.write_results(name, out))

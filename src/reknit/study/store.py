@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reknit.base.errors import MissingExtra, ReknitError, UnwritableOutput
+from reknit.base.errors import MissingExtra, StoreRefused, UnwritableOutput
 from reknit.base.types import JsonDict
 from reknit.base.version import VERSION
 from reknit.study.measures import STORED
@@ -57,10 +57,6 @@ class Session:
     workers: str
     runs: int
     elapsed_s: float
-
-
-class StoreRefused(ReknitError):
-    """A results file belongs to something else, or somebody else has it open."""
 
 
 class Store:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.base.errors import InvalidPlan, UnknownName
+from reknit.base.errors import ChangedInstance, InvalidPlan, UnknownName
 from reknit.study.library import build, instances
-from reknit.study.library.instances import ChangedInstance, instance, submit
+from reknit.study.library.instances import instance, submit
 from reknit.study.spec.study import load_study
 from reknit.swarm.fingerprint import scenario_hash
 

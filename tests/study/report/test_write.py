@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from reknit.base.errors import StoreRefused
 from reknit.study.report import stats
 from reknit.study.report.figures import view_figure
 from reknit.study.report.findings import gather
@@ -29,7 +30,7 @@ from reknit.study.spec.cases import CASE_COLUMNS
 from reknit.study.spec.profiles import PlannerSpec
 from reknit.study.spec.study import Study, built_in_studies, load_study
 from reknit.study.spec.views import ViewSpec
-from reknit.study.store import Store, StoreRefused
+from reknit.study.store import Store
 from reknit.viz.picture import save_figure
 from tests.drawing import drawn_pixels
 from tests.study.conftest import TEXT

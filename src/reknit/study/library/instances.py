@@ -15,9 +15,9 @@ from functools import cache, reduce
 from pathlib import Path
 
 from reknit.base.errors import (
+    ChangedInstance,
     InvalidParameter,
     InvalidPlan,
-    ReknitError,
     UnknownName,
 )
 from reknit.base.files import output_folder, read_packed_text, replacing
@@ -32,10 +32,6 @@ from reknit.swarm.scenario import Scenario
 FOLDER = Path(__file__).parent
 RECIPES = FOLDER / "instances.json"
 BEST = FOLDER / "best"
-
-
-class ChangedInstance(ReknitError):
-    """An instance does not come out as it was frozen; results on it could not be compared."""
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from reknit.base.errors import StoreRefused
 from reknit.base.files import write_text
 from reknit.study.report.findings import READING, Findings, gather
 from reknit.study.report.write import section
 from reknit.study.spec.study import Study
-from reknit.study.store import StoreRefused
 
 Pictures = Callable[[Study], Sequence[tuple[str, Path]]]
 

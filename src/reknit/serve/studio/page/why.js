@@ -88,6 +88,16 @@ function withoutCases(certificate, name) {
 }
 
 /**
+ * The length that a planned link may have, metres; null where the radio's fading decides it.
+ * @param {Scenario} scenario
+ */
+function plannedRange(scenario) {
+  if (scenario.link_reliability) return null;
+  const blur = 3 * Math.SQRT2 * (scenario.position_sigma_m ?? 0);
+  return scenario.radio_range_m * (1 - (scenario.link_margin ?? 0)) - blur;
+}
+
+/**
  * The two sides that links reachable within a time leave apart, and the nearest pair across.
  * @param {Scenario} scenario
  * @param {number} trial
@@ -98,7 +108,8 @@ function widestGap(scenario, trial) {
   const points = flat(ids.map((id) => scenario.positions_m[id]), dim);
   const speeds = ids.map((id) => speedOf(scenario, id));
   const fastest = Math.max(...speeds);
-  const range = scenario.radio_range_m * (1 - (scenario.link_margin ?? 0));
+  const range = plannedRange(scenario);
+  if (range === null) return null;
   const reach = range + 2 * fastest * trial;
   const { label, count } = networkOf(points, dim, reach);
   if (count < 2) return null;
