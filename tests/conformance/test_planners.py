@@ -77,10 +77,12 @@ class Stay:
 
 
 def test_a_method_that_cannot_connect_says_so() -> None:
-    """The plan's status is 'not connected' and its gap infinite; it is not repaired."""
+    """The plan's status is 'not found', since nobody moves, and its gap infinite; it is not
+    repaired.
+    """
     scenario = reknit.generate(30, 15, seed=1, split=True)
     plan = reknit.plan(scenario, Stay())
-    assert plan.status is reknit.Status.NOT_CONNECTED
+    assert plan.status is reknit.Status.NOT_FOUND
     assert plan.gap == np.inf
     run = reknit.recover(scenario, Stay())
     assert not run.metrics.converged

@@ -277,7 +277,7 @@ export function commands(planners, seed, budget, origin, scenario, strikes) {
   /** @param {any} value */
   const literal = (value) => (value === true ? "True" : value === false ? "False" : JSON.stringify(value));
   const made = origin
-    ? `reknit.generate(${Object.entries(origin).map(([name, value]) => `${name}=${literal(value)}`).join(", ")})`
+    ? `reknit.generate(${Object.entries(origin).filter(([, value]) => value !== null).map(([name, value]) => `${name}=${literal(value)}`).join(", ")})`
     : 'reknit.load_scenario("scenario.json")';
   const saved = origin ? `python -c 'import reknit; reknit.save_scenario(${made}, "scenario.json")'\n` : "";
   const limit = budget === null ? "" : `, budget_s=${budget}`;
