@@ -57,7 +57,7 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "negative seed": (("recover", "--seed", "-1"), "seed is -1"),
     "negative budget": (
         ("recover", "--planner", "contraction", "--budget", "-1"),
-        "budget_s is -1.0",
+        "--budget is -1.0",
     ),
     "odd parameter": (("recover", "--planner", "hero", "--param", "weight"), "name=value"),
     "unknown parameter": (
@@ -108,7 +108,7 @@ WITHOUT_OUT: dict[str, tuple[tuple[str, ...], str]] = {
     "a fraction of a UAV": (("recover", "--uavs", "2.5"), "--uavs is '2.5'; allowed: a whole"),
     "a limit of the help": (("bench", "--repeats", "0"), "--repeats is '0'; allowed: at least 1"),
     "a planner twice": (("compare", "--planners", "hero,hero"), "each name once"),
-    "compare: negative budget": (("compare", "--budget", "-1"), "budget_s is -1.0"),
+    "compare: negative budget": (("compare", "--budget", "-1"), "--budget is -1.0"),
     "training: negative seed": (("pretrain", "--seed", "-1"), "seed is -1; allowed"),
     "training: a folder without a name": (("pretrain", "--out", ""), "--out is ''; allowed"),
     "study: a folder without a name": (("study", "run", "s.toml", "--out", ""), "--out is ''"),
