@@ -63,7 +63,7 @@ class Certified:
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """The cone program on the EMST of the proposed targets, if that is faster."""
         if context.is_over:
-            if not unmet_demands(scenario, proposal.targets, lambda: context.is_over):
+            if not unmet_demands(scenario, proposal.targets):
                 return proposal
             polished = _fallback(scenario, context, proposal.certificate, {})
             return replace(polished, details=proposal.details)
