@@ -165,8 +165,8 @@ def _add_operation(app: FastAPI, service: Service, operation: Operation) -> None
         budget_s = getattr(asked, "budget_s", None)
         job = service.submit(operation.name, body, budget_s, keep=later)
         if later:
-            place = f"/v1/jobs/{job.id}"
-            headers = {"Location": place, "Preference-Applied": "respond-async"}
+            address = f"/v1/jobs/{job.id}"
+            headers = {"Location": address, "Preference-Applied": "respond-async"}
             return JSONResponse(job.status().model_dump(mode="json"), 202, headers)
         return Response(await service.result(job, request), media_type="application/json")
 

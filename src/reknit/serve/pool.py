@@ -113,7 +113,17 @@ class WorkerProcess:
                 os.kill(self.pid, signal.SIGKILL)
         if self._process.stdin is not None:
             self._process.stdin.close()
-        await self._process.wait()
+        await asyncio.gather(self._process.wait(), self._discard())
+
+    async def _discard(self) -> None:
+        """Read what nobody wants any more: while there is some, a process does not count as ended
+        for asyncio, even if it was killed.
+        """
+        stdout = self._process.stdout
+        # Somebody who is still reading, which is told by a RuntimeError, does the same.
+        with contextlib.suppress(RuntimeError, ConnectionError, OSError):
+            while stdout is not None and await stdout.read(1 << 16):
+                pass
 
 
 @dataclass
