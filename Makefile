@@ -23,7 +23,7 @@ demo: $(READY)   ## break a swarm, restore it in two ways, show them (pictures i
 	@echo "Open demo/index.html in a browser: both planners, side by side."
 
 studio: $(READY) ## break and mend swarms in the browser
-	$(BIN)/reknit serve --open
+	$(BIN)/reknit serve --open $(SERVE)
 
 test: $(READY)   ## every test but the long ones
 	bash tests/install_browser

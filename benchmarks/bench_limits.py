@@ -61,6 +61,8 @@ KINDS: dict[str, Make] = {
     "N=1000, separation": _damaged(1_000, 0.5, min_separation_m=5.0),
     "N=1000, k=2": _damaged(1_000, 0.5, connectivity=2),
     "N=1000, k=3": _damaged(1_000, 0.5, connectivity=3),
+    "N=1000, k=10": _damaged(1_000, 0.1, connectivity=10),
+    "N=1000, k=3, separation": _damaged(1_000, 0.5, connectivity=3, min_separation_m=60.0),
     "N=1000, an anchor": _anchored(1),
     "N=1000, 8 anchors": _anchored(8),
 }

@@ -30,7 +30,7 @@ from reknit.algorithms.learned.common.threads import keep_freed_memory
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.kernel import Kernel
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
-from reknit.algorithms.learned.ml_dagl.settings import RELAXED, Settings
+from reknit.algorithms.learned.ml_dagl.settings import RELAXED, PresetName, Settings
 from reknit.swarm.scenario import Scenario
 
 SEED = 950_000
@@ -112,7 +112,7 @@ def kernels(scenario: Scenario, settings: Settings, chosen: Sequence[int] = ()) 
     return settings.kernel(hops, chosen or hops.chosen)
 
 
-def bench_iteration(preset: str, scenario: Scenario, branches: int, repeats: int) -> None:
+def bench_iteration(preset: PresetName, scenario: Scenario, branches: int, repeats: int) -> None:
     """One online iteration against its operations, and where its time goes."""
     planner = MlDagl(preset=preset)
     settings = planner.settings

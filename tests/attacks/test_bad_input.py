@@ -47,7 +47,10 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
     "ratio of one": (("recover", "--destroy", "1.0"), "--destroy is 1.0"),
     "words for damage": (("recover", "--destroy", "half"), "--destroy is 'half'"),
     "unknown id": (("recover", "--uavs", "20", "--destroy", "3,99"), "--destroy is 99"),
-    "repeated id": (("recover", "--uavs", "20", "--destroy", "3,3"), "3 twice"),
+    "repeated id": (
+        ("recover", "--uavs", "20", "--destroy", "3,3"),
+        "--destroy is 3; allowed: each id once",
+    ),
     "no range": (("recover", "--range", "0"), "--range is 0.0"),
     "no speed": (("recover", "--speed", "0"), "--speed is 0.0"),
     "endless range": (("recover", "--range", "inf"), "--range is inf"),
@@ -105,11 +108,78 @@ def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *w
 STUDY = 'name = "a"\nrepetitions = 1\n[[planner]]\nname = "hero"\n[[case]]\nuavs = 20\n'
 WITHOUT_OUT: dict[str, tuple[tuple[str, ...], str]] = {
     "a word for a number": (("recover", "--budget", "x"), "--budget is 'x'; allowed: a number"),
+    **{
+        f"the option {option}": ((command, *swarm, option, value), f"{option} is {told};")
+        for command, option, value, told in (
+            ("recover", "--layout", "x", "'x'"),
+            ("recover", "--damage", "x", "'x'"),
+            ("recover", "--planner", "", "''"),
+            ("compare", "--planners", "x", "'x'"),
+            ("recover", "--range", "0", "0.0"),
+            ("recover", "--speed", "-1", "-1.0"),
+            ("recover", "--density", "0", "0.0"),
+            ("recover", "--acceleration", "0", "0.0"),
+            ("operate", "--policy", "x", "'x'"),
+            ("operate", "--channel", "x", "'x'"),
+            ("operate", "--loss", "2", "2.0"),
+            ("operate", "--noise", "-1", "-1.0"),
+        )
+        for swarm in [("--uavs", "20", "--destroy", "10")]
+    },
+    "training: no UAVs": (
+        ("pretrain", "--preset", "paper", "--uavs", "0"),
+        "--uavs is 0; allowed: one of",
+    ),
+    "training: an ablation of another preset": (
+        ("pretrain", "--gco", "ordinary"),
+        "--gco is 'ordinary'; allowed: given with the preset 'paper' alone",
+    ),
+    "training: another planner's preset": (
+        ("pretrain", "--planner", "cr-mgc", "--preset", "paper"),
+        "--preset is 'paper'; allowed: given with the planner 'ml-dagl' alone",
+    ),
+    "benchmarks for ever": (("bench", "--repeats", "9" * 20), "--repeats is"),
+    "a strike that takes everybody": (
+        ("recover", "--uavs", "20", "--destroy", "10", "--strike", "0.5:10"),
+        "--strike is 10; allowed: fewer than the 10 survivors at 0.5 s",
+    ),
+    "a strike after the end": (
+        ("recover", "--uavs", "20", "--destroy", "10", "--strike", "5000:1"),
+        "--strike is 5000.0; allowed: at most",
+    ),
+    "a study of no files": (("study", "run", "no-file.toml"), "line 6: case.0.scenarios is []"),
+    "a study of files and sizes": (("study", "run", "both.toml"), "uavs is [20]; allowed: none"),
+    "a study's strike at nobody": (("study", "run", "nobody.toml"), "line 7: strikes is 99;"),
+    "a study for ever": (("study", "run", "for-ever.toml"), "repetitions is 1000000000"),
+    "a ratio of nearly all": (
+        ("recover", "--uavs", "20", "--destroy", "0.99"),
+        "--destroy is 0.99; allowed: a number from 0 to 19, or a ratio of at least 0 that leaves",
+    ),
+    "an acceleration beyond all": (
+        ("recover", "--acceleration", "1e308"),
+        "--acceleration is 1e+308; allowed: a number from 0.001 to 1e+06",
+    ),
+    "operate: a flight of days": (
+        ("operate", "far.csv"),
+        "allowed: at most 10000 s: this swarm may take longer",
+    ),
+    "operate: an observer that is not there": (
+        ("operate", "far.csv", "--end", "5", "--observer", "z"),
+        "--observer is 'z'; allowed: names of UAVs in this swarm",
+    ),
+    "a damage beside ids": (
+        ("recover", "far.csv", "--damage", "disc", "--destroy", "a"),
+        "--damage is 'disc'; allowed: with a number or a ratio",
+    ),
+    "a demand in words": (
+        ("recover", "--demand", "connectivity=two"),
+        "--demand connectivity is 'two'; allowed: a whole number",
+    ),
     "a fraction of a UAV": (("recover", "--uavs", "2.5"), "--uavs is '2.5'; allowed: a whole"),
     "a limit of the help": (("bench", "--repeats", "0"), "--repeats is '0'; allowed: at least 1"),
     "a planner twice": (("compare", "--planners", "hero,hero"), "each name once"),
     "compare: negative budget": (("compare", "--budget", "-1"), "--budget is -1.0"),
-    "training: negative seed": (("pretrain", "--seed", "-1"), "seed is -1; allowed"),
+    "training: negative seed": (("pretrain", "--seed", "-1"), "--seed is -1; allowed"),
     "training: a folder without a name": (("pretrain", "--out", ""), "--out is ''; allowed"),
     "study: a folder without a name": (("study", "run", "s.toml", "--out", ""), "--out is ''"),
     "report: a folder without a name": (("study", "report", "s.toml", "--to", ""), "--to is ''"),
@@ -117,14 +187,14 @@ WITHOUT_OUT: dict[str, tuple[tuple[str, ...], str]] = {
     "a study without sizes": (("study", "run", "no-size.toml"), "line 6: case.0.uavs is []; "),
     "a study with a huge seed": (("study", "run", "seed.toml"), "seed is 1e+20; allowed: a whole"),
     "a study that loses all": (("study", "run", "all-lost.toml"), "line 7: destroyed is 20;"),
-    "a port beyond all": (("serve", "--port", "99999"), "port is 99999"),
+    "a port beyond all": (("serve", "--port", "99999"), "--port is 99999"),
     "a port in words": (("serve", "--port", "x"), "--port is 'x'; allowed: a whole number"),
     "operate: a mission too fast": (
         ("operate", "--uavs", "20", "--mission", "velocity=1e300,0"),
-        "mission.velocity_mps",
+        "--mission is (1e+300, 0.0); allowed: at most the slowest",
     ),
     "operate: no such policy": (("operate", "--policy", "believe:nope"), "planner is 'nope'"),
-    "operate: no such end": (("operate", "--uavs", "20", "--until", "never"), "until is 'never'"),
+    "operate: no such end": (("operate", "--uavs", "20", "--until", "never"), "--until is 'never'"),
     "operate: more than all lost": (("operate", "--uavs", "20", "--loss", "1.5"), "loss is 1.5"),
     "no such command": (("recovr",), "recovr"),
 }
@@ -141,6 +211,11 @@ def test_every_command_answers_in_one_line(
     """Wrong options of all commands: one line, exit code 2, in the words of reknit."""
     monkeypatch.chdir(tmp_path)
     Path("s.toml").write_text(STUDY)
+    Path("far.csv").write_text("uav_id,x_m,y_m,alive\na,0,0,1\nb,100,0,1\nc,1000000,0,1\n")
+    Path("no-file.toml").write_text(STUDY.replace("uavs = 20", "scenarios = []"))
+    Path("both.toml").write_text(STUDY + 'scenarios = ["far.csv"]\n')
+    Path("nobody.toml").write_text(STUDY + "strikes = [{ time_s = 1.0, uavs = [99] }]\n")
+    Path("for-ever.toml").write_text(STUDY.replace("= 1\n", "= 1000000000\n", 1))
     Path("all-lost.toml").write_text(STUDY + "destroyed = [5, 20]\n")
     Path("no-size.toml").write_text(STUDY.replace("uavs = 20", "uavs = []"))
     Path("seed.toml").write_text("seed = 1e20\n" + STUDY)

@@ -118,3 +118,5 @@ def test_a_log_is_written_only_when_asked_for() -> None:
     done = reknit_process("-v", *words)
     assert "sidr" in done.stderr
     assert json.loads(done.stdout)["runs"][0]["planner"] == "sidr"
+    search = reknit_process("-vv", "recover", "--uavs", "200", "--destroy", "180", "--seed", "3")
+    assert "bound" in search.stderr

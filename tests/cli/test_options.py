@@ -190,6 +190,9 @@ def test_the_parameters_of_a_planner_are_listed() -> None:
     table = reknit_process("planners", "hero").stdout
     assert "weight" in table
     assert str(listed[0]["default"]) in table
+    learned = reknit_process("planners", "ml-dagl", columns=200).stdout
+    assert "'default' or 'relaxed' or 'paper'" in learned
+    assert "the preset's" in learned
     unknown = reknit_process("planners", "hroe")
     assert unknown.returncode == 2
     assert "did you mean 'hero'" in unknown.stderr
@@ -281,7 +284,7 @@ def test_names_of_uavs_are_used_in_and_out(tmp_path: Path) -> None:
     assert set(json.loads(steered.stdout)["final_positions_m"]) == {"ada", "cy", "dee"}
     for text, told in (
         ("bob", "--destroy is 'bob'; allowed: a number such as 100, a ratio such as 0.5, or ids"),
-        ("bo,bo", "--destroy is 'bo twice'; allowed: each id once"),
+        ("bo,bo", "--destroy is 'bo'; allowed: each id once"),
         ("bo,bob", "--destroy is 'bob'; allowed: names of UAVs in this swarm"),
     ):
         refused = reknit_process("recover", str(path), "--destroy", text)

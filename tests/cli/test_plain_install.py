@@ -53,6 +53,7 @@ def test_a_recovery_with_the_default_planner_works(plain: Path, tmp_path: Path) 
     done = reknit_process("recover", *CASE, "--out", str(out), path=plain)
     assert done.returncode == 0, done.stderr
     assert "optimal" in done.stdout
+    assert "pip install 'reknit[study]' adds the flight as Parquet" in done.stdout
     rows = (out / "flight.csv").read_text().splitlines()
     scenario = reknit.load_scenario(out / "scenario.json")
     assert rows[0] == "time_s,uav_id,x_m,y_m"

@@ -7,12 +7,9 @@ import re
 import shlex
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 
@@ -20,12 +17,13 @@ import reknit
 from reknit.algorithms.registry import BUILT_IN
 from reknit.study.spec.study import built_in_studies
 from reknit.swarm.demands import demand_fields
+from tests.docs.services import answering
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?:    |\$ )?(reknit [^`]*?)(?:\s{2,}#.*| # .*)?$", re.MULTILINE)
-SLOW = ("study run", "study report", "study submit", "pretrain", "serve", "bench", "compare")
+SLOW = ("study run", "study report", "study submit", "pretrain", "serve", "bench")
 """Commands that take minutes, wait for ever or want the results of another: here it is checked
 that they and their options exist; tests of their own run them."""
 
@@ -67,24 +65,9 @@ def test_python_blocks_run(page: Path, workshop: Path) -> None:
     """The blocks of a page run one after the other in an empty folder; those that speak to a
     service have one.
     """
-    with served() if page.name == "service.md" else nullcontext():
-        run_blocks(page)
-
-
-@contextmanager
-def served() -> Iterator[None]:
-    """The service at the address of the docs."""
     words = [sys.executable, "-m", "reknit", "serve", "--workers", "1"]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            for _ in range(600):
-                with suppress(httpx.HTTPError):
-                    httpx.get("http://127.0.0.1:8321/v1/health").raise_for_status()
-                    break
-                time.sleep(0.1)
-            yield
-        finally:
-            server.terminate()
+    with answering(words, 8321) if page.name == "service.md" else nullcontext():
+        run_blocks(page)
 
 
 def run_blocks(page: Path) -> None:

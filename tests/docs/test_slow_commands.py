@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import signal
@@ -11,11 +10,11 @@ import sys
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 
 import reknit
 from reknit.study.library.instances import instance
+from tests.docs.services import answering
 from tests.docs.test_docs import PAGES, SLOW, commands, workshop
 
 __all__ = ["workshop"]
@@ -88,18 +87,5 @@ def begun(words: list[str], folder: Path) -> int:
 
 def answers(words: list[str], folder: Path) -> None:
     """Start the service without a browser, and ask for its health."""
-    environment = {**os.environ, "BROWSER": "true"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "reknit", *words, "--port", "8399"], cwd=folder, env=environment
-    )
-    try:
-        for _ in range(600):
-            try:
-                httpx.get("http://127.0.0.1:8399/v1/health").raise_for_status()
-                return
-            except httpx.HTTPError:
-                time.sleep(0.2)
-        raise AssertionError("the service does not answer")
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
+    with answering([sys.executable, "-m", "reknit", *words, "--port", "8399"], 8399, folder):
+        pass

@@ -74,10 +74,17 @@ def test_a_strike_after_reconnection_still_counts(scenario: reknit.Scenario) -> 
 
 
 def test_somebody_is_always_left(scenario: reknit.Scenario) -> None:
-    """A strike of more UAVs than there are leaves one, which is connected."""
-    run = recover_repeatedly(scenario, "sidr", [Strike(0.1, 999)])
+    """A strike that leaves one UAV leaves a connected network; one at more than there are, or
+    when the recovery should be over, is refused.
+    """
+    left = len(scenario.survivors)
+    run = recover_repeatedly(scenario, "sidr", [Strike(0.1, left - 1)])
     assert len(run.phases[-1].scenario.survivors) == 1
     assert run.reconnected_at_s == pytest.approx(0.1)
+    with pytest.raises(InvalidParameter, match=f"fewer than the {left} survivors"):
+        recover_repeatedly(scenario, "sidr", [Strike(0.1, left)])
+    with pytest.raises(InvalidParameter, match="the time that the recovery may take"):
+        recover_repeatedly(scenario, "sidr", [Strike(scenario.allowed_time_s + 1.0, 1)])
 
 
 def _phases_by_hand(
@@ -117,7 +124,7 @@ def _phases_by_hand(
         ("contraction", [Strike(0.0, 3), Strike(0.3, 2), Strike(0.3, 2)], {}),
         ("sidr", [Strike(0.57, 5), Strike(3.0, 4)], {}),
         ("center-fly", [Strike(0.7, 5)], {"max_acceleration_mps2": 3.0}),
-        ("hero", [Strike(0.4, centre_m=(1e6, 1e6), radius_m=1.0), Strike(90.0, 3)], {}),
+        ("hero", [Strike(0.4, centre_m=(1e6, 1e6), radius_m=1.0), Strike(27.0, 3)], {}),
     ],
 )
 def test_it_is_a_chain_of_recoveries_to_the_bit(

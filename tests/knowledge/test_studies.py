@@ -34,6 +34,30 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_rows_do_not_survive_other_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row of other parameters, or of a version with other columns, is kept and not counted."""
+
+    def small() -> Iterator[kinds.Kind]:
+        yield kinds.Kind("rendezvous", 20, 10)
+
+    monkeypatch.setitem(kinds.STUDIES, "noise", small)
+    studies.run_study("noise", tmp_path, 1)
+    path = tmp_path / "noise.csv"
+    (kind,) = small()
+    path.write_text(path.read_text().replace(kind.fingerprint, "another"))
+    studies.run_study("noise", tmp_path, 1)
+    assert len(studies.read_rows(path)) == 2
+    assert len(studies.of_kind(studies.read_rows(path), kind)) == 1
+    old = path.read_text().replace("settings,", "", 1).replace("another,", "", 1)
+    path.write_text("\n".join(old.splitlines()[:2]) + "\n")
+    studies.run_study("noise", tmp_path, 1)
+    rows = studies.read_rows(path)
+    assert [row["settings"] for row in rows] == ["", kind.fingerprint]
+    assert rows[0]["recovery_time_s"] == rows[1]["recovery_time_s"]
+
+
 def test_an_unknown_study_is_named(tmp_path: Path) -> None:
     """The nearest name is suggested."""
     with pytest.raises(UnknownName, match="ignorance"):

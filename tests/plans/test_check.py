@@ -251,27 +251,27 @@ def test_biconnectivity_matches_removing_each_uav(points: FloatArray, range_m: f
         assert found in cuts if cuts else found is None
 
 
-@pytest.mark.parametrize("losses", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(6))
-def test_losses_that_split_a_crowd(losses: int, seed: int) -> None:
+def test_losses_that_split_a_crowd(seed: int) -> None:
     """Also where most are crowded, some on one spot, and the few links to nearest neighbours do
     not tell: crowds joined by a few links, or spread evenly.
     """
     rng = np.random.default_rng(seed)
-    crowds = [rng.normal(0.0, 8.0, (60, 2)), rng.normal([130.0, 0.0], 6.0, (50, 2))]
+    crowds = [rng.normal(0.0, 8.0, (40, 2)), rng.normal([130.0, 0.0], 6.0, (32, 2))]
     if seed % 3 == 0:
-        crowds = [rng.uniform(-90.0, 90.0, (110, 2))]
+        crowds = [rng.uniform(-70.0, 70.0, (72, 2))]
     if seed % 3 == 1:
-        crowds.append(np.tile(crowds[0][:1], (40, 1)))
+        crowds.append(np.tile(crowds[0][:1], (20, 1)))
     points = np.concatenate(crowds)
-    between = np.sort(np.linalg.norm(points[:, None] - points[None], axis=2)[:60, 60:110].ravel())
-    limits_m = [120.0, *(between[k] for k in (0, 1, 2, 5, 40) if seed % 3)]
-    for limit_m in limits_m:
-        far = np.linalg.norm(points[:, None] - points[None], axis=2) <= limit_m
-        graph = nx.from_numpy_array(far & ~np.eye(len(points), dtype=bool))
+    apart_m = np.linalg.norm(points[:, None] - points[None], axis=2)
+    between = np.sort(apart_m[:40, 40:72].ravel())
+    for limit_m in [120.0, *(between[k] for k in (0, 1, 2, 5, 40) if seed % 3)]:
+        graph = nx.from_numpy_array((apart_m <= limit_m) & ~np.eye(len(points), dtype=bool))
         if nx.is_connected(graph):
-            weak = check.weak_targets(points, limit_m, losses)
-            assert (weak is None) == (nx.node_connectivity(graph) > losses)
+            survived = nx.node_connectivity(graph) - 1
+            for losses in (1, 2, 3):
+                weak = check.weak_targets(points, limit_m, losses)
+                assert (weak is None) == (losses <= survived)
 
 
 @given(point_sets(min_size=3, max_size=12), st.sampled_from([120.0, 250.0, 400.0]))

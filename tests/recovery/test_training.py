@@ -18,6 +18,6 @@ def test_what_cannot_be_trained_is_named(tmp_path: Path) -> None:
         train("ml-dagl", "papr", 2, 1, 1, tmp_path)
     with pytest.raises(InvalidParameter, match="dim"):
         train("ml-dagl", "default", 4, 1, 1, tmp_path)
-    with pytest.raises(InvalidParameter, match="not for cr-mgc"):
+    with pytest.raises(InvalidParameter, match="given with the planner 'ml-dagl' alone"):
         train("cr-mgc", "paper", 2, None, 1, tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -68,9 +68,9 @@ def test_steering_to_one_network_is_not_steering_to_a_sturdy_one() -> None:
     sturdy = reknit.recover(swarm(connectivity=2), Pulled())
     assert sturdy.flight.reconnected_at_s is None
     assert not sturdy.metrics.converged
-    assert "connectivity 2" in sturdy.warnings[0]
+    assert "the loss of UAV" in sturdy.warnings[0]
     short = reknit.recover(swarm(link_margin=0.2), Pulled())
-    assert "links of at most 96 m" in short.warnings[0]
+    assert "at a range of 96 m" in short.warnings[0]
 
 
 def test_a_separation_that_the_targets_keep_and_the_flight_does_not() -> None:

@@ -10,9 +10,13 @@ import pytest
 from reknit.flight.measures import Measure, measured, measures_of
 from reknit.flight.metrics import FLIGHT_MEASURES, Metrics
 from reknit.study import measures
-from reknit.study.measures import DERIVED, MEASURES, STORED, documented, value
+from reknit.study.measures import DERIVED, MEASURES, NUMBERS, STORED, documented, value
+from reknit.study.report.figures import view_figure
 from reknit.study.report.tables import full_table, summarise
 from reknit.study.run.task import Task, run_task
+from reknit.study.spec.study import load_study
+from reknit.study.spec.views import ViewSpec
+from tests.drawing import drawn_pixels
 
 TASK = Task(
     planner="sidr",
@@ -67,11 +71,18 @@ def test_one_line_is_a_column_an_axis_and_a_line_of_the_docs(
     )
     monkeypatch.setitem(MEASURES, line.name, line)
     monkeypatch.setattr(measures, "_DERIVED_NAMES", measures._DERIVED_NAMES | {line.name})
-    monkeypatch.setattr("reknit.study.report.tables.NUMBERS", tuple(MEASURES)[:7] + (line.name,))
+    monkeypatch.setattr("reknit.study.report.tables.NUMBERS", (*NUMBERS, line.name))
     row = {**TASK.identity, **TASK.case, "parameters": {}, "status": None, **run_task(TASK)}
     assert value(row, line.name) == row["path_length_m"] / 20
     assert "| `mean_path_m` | m | metres flown per UAV | path per UAV (m) |" in documented()
-    assert line.title == "mean path (m)"
+    header, table = full_table(summarise([row, row]))
+    shown = dict(zip(header, table[0], strict=True))
+    assert shown["path per UAV (m)"] == f"{row['path_length_m'] / 20:.1f}"
+    view = ViewSpec(kind="lines", y=line.name)
+    figure = view_figure(load_study("optimality"), view, [row, row])
+    assert figure is not None
+    assert figure.axes[0].get_ylabel() == "mean path (m)"
+    assert max(drawn_pixels(figure)) > 0
 
 
 def test_a_table_of_ones_own_needs_no_names_twice() -> None:

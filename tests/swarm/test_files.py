@@ -71,7 +71,7 @@ BAD_JSON = {
     "text for a number": json.dumps({**GOOD, "radio_range_m": "120"}),
     "nan": json.dumps({**GOOD, "positions_m": [[0, 0], [1, float("nan")]]}),
     "all destroyed": json.dumps({**GOOD, "destroyed": [0, 1]}),
-    "bad radio": json.dumps({**GOOD, "radio": {"wavelength_m": 1}}),
+    "bad radio": json.dumps({**GOOD, "radio": {"wavelength_m": "long"}}),
     "a list": "[]",
     "a key twice": '{"positions_m": [[0, 0]], "positions_m": [[1, 1]]}',
     "no UAV": json.dumps({**GOOD, "positions_m": []}),

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import numpy as np
 
+from reknit.algorithms.objective import planned_time_s
 from reknit.algorithms.parameters import Range, check_fields
 from reknit.algorithms.protocols import Proposal
-from reknit.base.context import Context
+from reknit.base.context import Context, never
+from reknit.base.log import logger
 from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.demands.fallbacks import fallback_targets
 from reknit.exact.demands.shaping import DemandRepair
@@ -24,8 +26,13 @@ from reknit.network.emst import emst
 from reknit.network.links import count_subnets
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
-from reknit.swarm.demands import unmet_demands
+from reknit.swarm.demands import meets_demands
 from reknit.swarm.scenario import Scenario
+
+_LOG = logger(__name__)
+
+_QUICKLY_TESTED = 2
+"""The connectivity up to which a test of targets takes milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,12 @@ class Certified:
         check_fields(self)
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
-        """The best plan found, with the bound that the search proved."""
+        """The best plan found, with the bound that the search proved; the one that was given to
+        begin from, if none is faster.
+        """
+        return _or_earlier(scenario, self._searched(scenario, context), context)
+
+    def _searched(self, scenario: Scenario, context: Context) -> Proposal:
         if context.is_over:
             return _fallback(scenario, context, None, {})
         effort = float(self.effort)
@@ -63,7 +75,7 @@ class Certified:
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """The cone program on the EMST of the proposed targets, if that is faster."""
         if context.is_over:
-            if not unmet_demands(scenario, proposal.targets):
+            if meets_demands(scenario, proposal.targets):
                 return proposal
             polished = _fallback(scenario, context, proposal.certificate, {})
             return replace(polished, details=proposal.details)
@@ -96,13 +108,17 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
     targets, repair = None, None
     if state.has_tree:
         targets = exact_targets(problem, state.tree, lambda: context.is_over)
-    if targets is not None and _is_demanding(scenario) and unmet_demands(scenario, targets):
+    if targets is not None and _is_demanding(scenario) and _is_faulty(scenario, targets):
         starts = [targets]
         other = fallback_targets(scenario, lambda: context.is_over)
+        if context.is_over:
+            return _unsearched(scenario, other, True, certificate, details)
         if other is not None:
             starts.append(other)
         if scenario.connectivity > 1:
             starts.append(problem.start)
+        if context.warm_start is not None:
+            starts.append(context.warm_start)
         bound_s = max(state.bound_s, lower_bound(scenario, context).bound_s)
         repair = DemandRepair(scenario, problem, context.rng, lambda: context.is_over, bound_s)
         targets = repair.best(starts, max(effort, 1) // 4)
@@ -138,17 +154,46 @@ def _fallback(
 
     A search that was cut short ends a little before its time is over, see `solve`.
     """
+    _LOG.info("no searched plan that meets the demands: one that needs no search")
     targets = fallback_targets(scenario, lambda: context.is_over)
-    status = Status.DEADLINE if is_cut_short or context.is_over else None
+    is_late = is_cut_short or context.is_over
+    return _unsearched(scenario, targets, is_late, certificate, details)
+
+
+def _unsearched(
+    scenario: Scenario,
+    targets: FloatArray | None,
+    is_late: bool,
+    certificate: Certificate | None,
+    details: JsonDict,
+) -> Proposal:
+    """The proposal of what `fallback_targets` found, or of nothing."""
     if targets is None:
-        targets, status = scenario.survivor_positions, Status.NOT_FOUND
-    return Proposal(targets, status, certificate, details)
+        return Proposal(scenario.survivor_positions, Status.NOT_FOUND, certificate, details)
+    return Proposal(targets, Status.DEADLINE if is_late else None, certificate, details)
+
+
+def _or_earlier(scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
+    """The targets to begin from, where they meet the demands sooner than those proposed."""
+    earlier = context.warm_start
+    if earlier is None or proposal.status is Status.INFEASIBLE:
+        return proposal
+    is_plan = proposal.status is not Status.NOT_FOUND
+    before_s = planned_time_s(scenario, proposal.targets) if is_plan else np.inf
+    if planned_time_s(scenario, earlier) >= before_s:
+        return proposal
+    # The test of more than two losses takes long, and then it is given up when the time is over.
+    is_slow = scenario.connectivity > _QUICKLY_TESTED
+    if not meets_demands(scenario, earlier, (lambda: context.is_over) if is_slow else never):
+        return proposal
+    status = Status.DEADLINE if context.is_over else None
+    return replace(proposal, targets=earlier, status=status)
 
 
 def _is_faulty(scenario: Scenario, targets: FloatArray) -> bool:
     """Whether the targets miss a demand; anchors have not moved, since their speed is zero."""
     if _is_demanding(scenario):
-        return bool(unmet_demands(scenario, targets))
+        return not meets_demands(scenario, targets)
     return count_subnets(targets, scenario.planning_range_m) > 1
 
 
@@ -158,8 +203,6 @@ def _is_demanding(scenario: Scenario) -> bool:
 
 def _time_s(scenario: Scenario, targets: FloatArray, context: Context) -> float:
     """Planned time of targets that are known to meet the demands in time; infinite for others."""
-    if unmet_demands(scenario, targets, lambda: context.is_over):
+    if not meets_demands(scenario, targets, lambda: context.is_over):
         return np.inf
-    delta = targets - scenario.survivor_positions
-    speeds = scenario.max_speed_mps[scenario.survivors]
-    return float((np.sqrt((delta**2).sum(axis=1)) / speeds).max())
+    return planned_time_s(scenario, targets)

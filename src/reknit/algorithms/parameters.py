@@ -3,7 +3,8 @@
 A field's annotation is its type, `Annotated` with a `Range` adds limits, `Literal` lists
 choices, the default is the field's, and its meaning stands in the class's docstring under
 "Parameters". A class may name sets of parameters in ``PRESETS``; they are asked for by
-``preset=NAME``, and parameters given beside it replace those of the set.
+``preset=NAME``, and parameters given beside it replace those of the set. ``UNSET`` says in words
+what a parameter left at None is, where that is not nothing.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from reknit.base.errors import InvalidParameter
 
-DEFAULT_PRESET = "default"
+DEFAULT_PRESET: Final = "default"
 _PRESET_MEANING = "A named set of parameters; those given beside it replace the set's."
 
 
@@ -101,24 +102,28 @@ class Parameter:
         The value it has when it is not given.
     meaning
         What it does, from the planner's docstring.
+    unset
+        What None stands for as the default, in words.
     """
 
     name: str
     type_text: str
     default: Any
     meaning: str
+    unset: str = "none"
 
 
 def listed(factory: Any) -> list[Parameter]:
     """The parameters of a planner's class, in order; none for what is not a dataclass."""
     meanings = _meanings(factory)
+    unset = getattr(factory, "UNSET", Parameter.unset)
     preset = [
         Parameter("preset", _choices(names), DEFAULT_PRESET, _PRESET_MEANING)
         for names in [preset_names(factory)]
         if names
     ]
     return preset + [
-        Parameter(field.name, type_text(kind), _default(field), meanings.get(field.name, ""))
+        Parameter(field.name, type_text(kind), _default(field), meanings.get(field.name, ""), unset)
         for field, kind in _fields(factory)
     ]
 

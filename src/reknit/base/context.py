@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,25 @@ class Context:
     def rng(self) -> np.random.Generator:
         """The only source of randomness: one stream that starts from the seed."""
         return np.random.default_rng(self.seed)
+
+    def with_changes(self, **changes: Any) -> Context:
+        """Another context for part of the same call: what is random in it goes on in the stream
+        of this one, rather than repeat its beginning.
+
+        Parameters
+        ----------
+        changes
+            Fields that differ; another `seed` begins a stream of its own.
+
+        Returns
+        -------
+        Context
+            The changed one; this one stays as it is.
+        """
+        changed = replace(self, **changes)
+        if "seed" not in changes:
+            changed.__dict__["rng"] = self.rng  # where the cached property keeps it
+        return changed
 
     @property
     def has_limits(self) -> bool:

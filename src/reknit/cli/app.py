@@ -8,7 +8,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -16,7 +16,13 @@ from typing import Annotated, Any
 
 import typer
 
-from reknit.base.errors import ImpossibleDemands, InvalidInput, InvalidPlan, ReknitError
+from reknit.base.errors import (
+    ImpossibleDemands,
+    InvalidInput,
+    InvalidPlan,
+    ReknitError,
+    UnknownName,
+)
 from reknit.base.version import VERSION
 from reknit.cli import codes
 from reknit.cli.compare import compare
@@ -118,22 +124,41 @@ def run(words: Sequence[str]) -> int:
             return codes.INTERNAL_ERROR
 
 
-_OPTIONS = {
-    "budget_s": "--budget",
-    "max_acceleration_mps2": "--acceleration",
-    "lost_after_s": "--lost-after",
-    "engine": "--engine",
-}
-"""The option that sets an argument, where their names differ and no command tells them itself."""
+_UNIT = re.compile(r"_(m|s|mps2?|per_km2)$")
+_OTHER_NAMES = {"radio_range": "range", "max_speed": "speed", "max_acceleration": "acceleration"}
+_OTHER_NAMES |= {"destroyed": "destroy", "planner": "planners"}
+"""Options that are not called as the field or argument that they set, less its unit."""
 
 
 def _by_option(error: ReknitError, words: Sequence[str]) -> ReknitError:
-    """The error with the name of the option that was typed instead of the argument it sets."""
-    if not isinstance(error, InvalidInput):
-        return error
-    option = _OPTIONS.get(error.field)
-    typed = [word for word in words if option and word.partition("=")[0] == option]
-    return InvalidInput(option, error.value, error.allowed) if option and typed else error
+    """The error with the option that was typed instead of what it sets."""
+    # What an option puts in the place of a file's value is told with the file's name around it.
+    cause = error.__cause__ if isinstance(error.__cause__, InvalidInput) else error
+    if isinstance(cause, UnknownName):
+        option = _option_of(cause.kind, words)
+        return error if option is None else UnknownName(option, cause.name, cause.known)
+    if isinstance(cause, InvalidInput):
+        option = _option_of(cause.field, words)
+        return error if option is None else InvalidInput(option, cause.value, cause.allowed)
+    return error
+
+
+def _option_of(field: str, words: Sequence[str]) -> str | None:
+    """The option among the words that sets a field, such as ``--range`` for ``radio_range_m``."""
+    owner, _, name = field.rpartition(".")
+    plain = _UNIT.sub("", name)
+    names = {name, plain, _OTHER_NAMES.get(plain)} - {None}
+    names = names if _typed(names, words) else {owner}  # --strike sets strike.time_s
+    for before, word in pairwise(("", *words)):
+        if before == "--demand" and word.partition("=")[0] == name:
+            return f"--demand {name}"
+    return _typed(names, words)
+
+
+def _typed(names: Collection[str | None], words: Sequence[str]) -> str | None:
+    """The first option among the words that has one of these names."""
+    options = (word.partition("=")[0] for word in words if word.startswith("--"))
+    return next((option for option in options if option[2:].replace("-", "_") in names), None)
 
 
 @cache

@@ -95,8 +95,8 @@ def scenario_line(scenario: Scenario) -> str:
 def print_missing(missing: Mapping[str, Sequence[str]]) -> None:
     """One line for every extra that is not installed and what it would add."""
     for extra, names in missing.items():
-        told = f"pip install 'reknit[{extra}]' adds {', '.join(names)}."
-        out.print(told, markup=False, soft_wrap=True)
+        hint = f"pip install 'reknit[{extra}]' adds {', '.join(names)}."
+        out.print(hint, markup=False, soft_wrap=True)
 
 
 def run_table(run: Run) -> Table:
@@ -168,10 +168,14 @@ def comparison_table(
             max(len(row.get(name, "")) for row in [*rows, {name: name}]) + 3 for name in names
         )
 
+    left_out: list[str] = []
     while optional and width() > room:
-        names.remove(optional.pop())
+        left_out.append(optional.pop())
+        names.remove(left_out[-1])
     table = Table(title_justify="left", caption_justify="left")
     table.caption = f"No plan is faster than {lower_bound_s:.3f} s."
+    if left_out:
+        table.caption += f" Too narrow for: {', '.join(reversed(left_out))}."
     for name in names:
         justify: Literal["left", "right"] = "left" if name == "planner" else "right"
         table.add_column(name, justify=justify, no_wrap=True)

@@ -92,8 +92,10 @@ def operate(
         typer.Option(help="Seconds of flight at most.", show_default="until the promise is due"),
     ] = None,
     observer: Annotated[
-        int | None,
-        typer.Option(help="UAV whose belief is shown.", show_default="the first survivor"),
+        str | None,
+        typer.Option(
+            help="Id or name of the UAV whose belief is shown.", show_default="the first survivor"
+        ),
     ] = None,
     out: Annotated[
         str | None,
@@ -140,7 +142,7 @@ def operate(
             seed=options.seed,
             until=until,
             end_s=end,
-            observer=observer,
+            observer=_uav(observer, case),
             progress=progress,
         )
         if folder is not None:
@@ -152,6 +154,13 @@ def operate(
         console.out.print(_table(operation))
         print_files(files)
     return NOT_DONE if operation.reconnected_at_s is None else DONE
+
+
+def _uav(text: str | None, case: Scenario) -> int | str | None:
+    """The name of a UAV where UAVs have names; a row number otherwise."""
+    if text is None or case.names is not None or not text.isdecimal():
+        return text
+    return int(text)
 
 
 def _mission(case: Scenario, text: str, cruise_mps: float | None, area: str | None) -> Mission:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
 import typer
 
-from reknit.base.errors import InvalidInput, InvalidParameter, ReknitError
+from reknit.base.errors import InvalidParameter
 from reknit.cli.values import pairs, plain_value
 
 if TYPE_CHECKING:
@@ -23,18 +23,7 @@ Budget = Annotated[
     float | None, typer.Option(help="Seconds of computing allowed per plan.", show_default="none")
 ]
 
-
-_OPTIONS = {
-    "uavs": ("--uavs", "uavs"),
-    "seed": ("--seed", "seed"),
-    "layout_seed": ("--layout-seed", "layout_seed"),
-    "dim": ("--dim", "dim"),
-    "density_per_km2": ("--density", "density"),
-    "radio_range_m": ("--range", "range_m"),
-    "max_speed_mps": ("--speed", "speed"),
-    "destroyed": ("--destroy", "destroy"),
-}
-"""The option that sets a field of a scenario or of the generator, and where it is kept."""
+_NOT_WITH_IDS = "with a number or a ratio, not with ids"
 
 
 @dataclass(frozen=True)
@@ -110,21 +99,10 @@ class ScenarioOptions:
     ] = None
 
     def scenario(self) -> Scenario:
-        """The scenario of the file, or one generated from the options; an error in what was given
-        as an option names that option.
-        """
+        """The scenario of the file, or one generated from the options."""
         given: dict[str, Any] = {"radio_range_m": self.range_m, "max_speed_mps": self.speed}
         replaced = {name: value for name, value in given.items() if value is not None}
-        try:
-            return self._generated(replaced) if self.path is None else self._loaded(replaced)
-        except ReknitError as error:
-            # What is wrong with a file's scenario is told with the file's name around it.
-            cause = error.__cause__ if isinstance(error.__cause__, InvalidInput) else error
-            if isinstance(cause, InvalidInput) and cause.field in _OPTIONS:
-                option, attribute = _OPTIONS[cause.field]
-                if getattr(self, attribute) is not None:
-                    raise InvalidParameter(option, cause.value, cause.allowed) from None
-            raise
+        return self._generated(replaced) if self.path is None else self._loaded(replaced)
 
     def _generated(self, replaced: dict[str, Any]) -> Scenario:
         from reknit.swarm.generate import generate
@@ -142,9 +120,7 @@ class ScenarioOptions:
         }
         wanted = {name: value for name, value in wanted.items() if value is not None}
         if self.damage is not None and isinstance(wanted.get("destroyed"), list):
-            raise InvalidParameter(
-                "--damage", self.damage, "with a number or a ratio, not with ids"
-            )
+            raise InvalidParameter("--damage", self.damage, _NOT_WITH_IDS)
         asked = demands(self.demand)
         return generate(seed=self.seed, split=self.split, **wanted, **replaced, **asked)
 
@@ -165,6 +141,8 @@ class ScenarioOptions:
         asked = demands(self.demand, case)
         if self.destroy is not None:
             wanted = losses("--destroy", self.destroy, case)
+            if self.damage is not None and isinstance(wanted, list):
+                raise InvalidParameter("--damage", self.damage, _NOT_WITH_IDS)
             lost = further_losses(case, wanted, self.damage or "random", self.seed)
             asked["destroyed"] = lost
         return replace(case, **asked) if asked else case

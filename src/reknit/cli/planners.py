@@ -51,7 +51,7 @@ def _list(as_json: bool) -> int:
     table = Table()
     table.add_column("planner", no_wrap=True)
     for heading in ("kind", "what it does", "needs"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for row in rows:
         needs = f"reknit[{row['needs']}]" if row["needs"] else ""
         state = "" if row["ready"] else " (missing)" if row["needs"] else row["fault"]
@@ -76,6 +76,7 @@ def _one(name: str, as_json: bool) -> int:
             "type": item.type_text,
             "default": item.default,
             "meaning": item.meaning,
+            "unset": item.unset,
         }
         for item in parameters(name)
     ]
@@ -128,8 +129,8 @@ def _print_fields(rows: list[dict[str, Any]], nothing: str) -> None:
     table = Table()
     table.add_column("name", no_wrap=True)
     for heading in ("allowed", "default", "meaning"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for row in rows:
-        default = "none" if row["default"] is None else str(row["default"])
+        default = row.get("unset", "none") if row["default"] is None else str(row["default"])
         table.add_row(row["name"], *map(escape, (row["type"], default, row["meaning"])))
     out.print(table)

@@ -93,6 +93,8 @@ def recover(
             note = thinning_note(case.uavs)
             if note:
                 console.out.print(note, soft_wrap=True)
+        if any(file.name == "flight.csv" for file in files):
+            console.print_missing({"study": ["the flight as Parquet"]})
     return exit_code(run)
 
 
@@ -135,8 +137,8 @@ def _under_strikes(
         console.out.print(console.scenario_line(case))
         console.out.print(console.phases_table(result))
         if folder is not None:
-            told = f"Written to {folder}: a folder for each phase."
-            console.out.print(told, markup=False, soft_wrap=True)
+            message = f"Written to {folder}: a folder for each phase."
+            console.out.print(message, markup=False, soft_wrap=True)
     return NOT_DONE if result.reconnected_at_s is None else exit_code(result.phases[-1])
 
 

@@ -110,8 +110,8 @@ def run(
     if not as_json:
         words = [name, "--profile", profile, *(["--planner", planner] if planner else [])]
         words += ["--out", str(out)] if out != Path("results") else []
-        told = f"See them: reknit study report {' '.join(words)}"
-        console.out.print(told, markup=False, soft_wrap=True)
+        next_step = f"See them: reknit study report {' '.join(words)}"
+        console.out.print(next_step, markup=False, soft_wrap=True)
     if len(studies) > 1 and not as_json:
         console.out.print(_altogether(done))
     for study_name, reason in refused.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -51,10 +52,15 @@ def typed(known: Iterable[Parameter], given: list[str] | None) -> dict[str, Any]
             values[name] = text == "1"
         elif kind.split(" or ")[0] == type_text(str) and plain_value(text) is not None:
             values[name] = text
+        elif kind.startswith(_LIST) and re.fullmatch(r"[(\d][\d,. )]*", text):
+            values[name] = plain_value(f"[{text.strip('(), ')}]")  # (1, 2) and 1,2 for [1, 2]
         else:
             values[name] = plain_value(text)
     return values
 
+
+_LIST = "a list"
+"""How `type_text` begins for what holds several values."""
 
 _WORDS = {"false": False, "no": False, "true": True, "yes": True, "none": None}
 
@@ -85,9 +91,9 @@ def output_path(out: str | None) -> Path | None:
     if not out.strip():
         raise InvalidParameter("--out", out, "the name of a folder")
     path = Path(out)
-    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     output_folder(path)
-    for folder in made:
+    for folder in missing:
         with suppress(OSError):  # somebody else may use it by now
             folder.rmdir()
     return path

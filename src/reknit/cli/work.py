@@ -57,8 +57,9 @@ def pretrain(
             planner, preset, dim, steps, seed, out, progress, uavs, gco, residual, attention, links
         )
     console.out.print(f"Weights: {path}", markup=False, soft_wrap=True)
+    presets = "" if planner != "ml-dagl" or preset == "default" else f" --param preset={preset}"
     console.out.print(
-        f"Use them: reknit recover --planner {planner} --param weights={path}",
+        f"Use them: reknit recover --planner {planner}{presets} --param weights={path}",
         markup=False,
         soft_wrap=True,
     )
@@ -66,7 +67,9 @@ def pretrain(
 
 
 def bench(
-    repeats: Annotated[int, typer.Option(min=1, help="Times each figure is measured.")] = 3,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Times each figure is measured.")
+    ] = 3,
     as_json: Json = False,
 ) -> int:
     """Speed and memory of this installation."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from reknit.base.context import Context
+from reknit.base.log import logger
 from reknit.base.progress import Report, silent
 from reknit.base.types import IntArray
 from reknit.exact.model.cone import Cones
@@ -23,6 +24,8 @@ from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import solve_tree
 from reknit.network.emst import emst
 from reknit.swarm.scenario import Scenario
+
+_LOG = logger(__name__)
 
 _QUICK, _QUICK_SMALL = 80.0, 300.0
 """Work (see `Work`) that the bound of a scenario may take, and that of a small swarm: most of these
@@ -141,6 +144,7 @@ def _narrow(state: State, work: Work, share: float, tell: Callable[[State], None
 
 def _tell(context: Context, work: Work, state: State) -> None:
     """Report a state to whoever listens; to show it takes time, in large swarms."""
+    _LOG.debug("plan %.6g s, bound %.6g s", state.tree.time_s, state.bound_s)
     if context.progress is not silent:
         context.progress(_part_done(work, context), _closing_in(state))
 
@@ -172,7 +176,7 @@ def quick_state(scenario: Scenario, context: Context | None = None) -> State:
         state = memo.get("interrupted_exact_state")
     if state is None:
         # Whoever asks first, with whatever seed: the state is the same.
-        alone = replace(context, seed=0, progress=silent, warm_start=None)
+        alone = context.with_changes(seed=0, progress=silent, warm_start=None)
         problem = Problem.of(scenario)
         state = solve(problem, effort=quick_effort(problem), context=alone)
         is_whole = not _stops_early(state.problem, context)()

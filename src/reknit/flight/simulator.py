@@ -31,6 +31,9 @@ _SHORTEST_STEP_S = 1e-4
 _LEAST_ACCELERATION_MPS2 = 1e-3
 """With less than these a flight would take next to for ever to compute."""
 
+_MOST = 1e6
+"""Of the same: no swarm is that fast, and larger ones would overflow."""
+
 _LONG_QUIET_S = 50.0
 _QUIET_SHARE = 0.01
 """Share of a long quiet time that one step may cover: controllers still see the swarm often
@@ -299,5 +302,5 @@ def _check(
     ):
         if value is None and name != "step_s":
             continue
-        if value is None or not (is_finite(value) and value >= least):
-            raise InvalidParameter(name, value, f"a finite number of at least {least:g}")
+        if value is None or not (is_finite(value) and least <= value <= _MOST):
+            raise InvalidParameter(name, value, f"a number from {least:g} to {_MOST:g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from reknit.base.types import JsonDict
+from reknit.base.version import VERSION
 from reknit.knowledge.channels.registry import build_channel
 from reknit.knowledge.policies.registry import DEFAULT_POLICY, NamedPolicy
 from reknit.knowledge.simulator import operate
@@ -60,6 +62,16 @@ class Kind:
         """What its rows have in common."""
         words = [self.policy, *(f"{name}={value:g}" for name, value in self.parameters)]
         return " ".join(words), str(self.uavs), str(self.destroyed), self.label
+
+    @property
+    def fingerprint(self) -> str:
+        """Of every parameter that its runs have, the defaults included, and of the version: a
+        stored row does not stand for a run with other ones.
+        """
+        policy = NamedPolicy.of(self.policy, **dict(self.parameters))
+        settings: dict[str, Any] = dict(self.settings)
+        text = f"{VERSION} {policy!r} {build_channel(self.channel, **settings)!r}"
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def run(self, seed: int) -> JsonDict:
         """Fly one case; what `Operation.as_dict` says of it.

@@ -121,12 +121,10 @@ class Mission:
             points = self.swarm.positions + self.offset(time_s)
             outside = np.flatnonzero(((points < low) | (points > high)).any(axis=1))
             if len(outside):
-                raise InvalidParameter(
-                    "mission",
-                    f"UAV {outside[0]} at {points[outside[0]].round(1).tolist()} "
-                    f"after {time_s:g} s",
-                    f"inside the area {self.area}",
-                )
+                uav, point = outside[0], points[outside[0]].round(1).tolist()
+                where = f"UAV {self.swarm.label(int(uav))} is at {point} after {time_s:g} s"
+                allowed = f"an area that the mission does not leave; {where}"
+                raise InvalidParameter("mission.area", self.area, allowed)
 
 
 def mission_of(value: Any) -> Mission:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from reknit.base.errors import InvalidParameter
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
 from reknit.flight.flight import Flight
@@ -78,6 +79,10 @@ def recover_repeatedly(
     }
     order = in_order(strikes)
     times_s = [strike.time_s for strike in order]
+    for time_s in times_s:
+        if time_s > scenario.allowed_time_s:
+            allowed = f"at most {scenario.allowed_time_s:g} s, the time that the recovery may take"
+            raise InvalidParameter("strike.time_s", time_s, allowed)
     policy = _Recovering(scenario, planner, times_s, settings)
     channel = ("global", Station())
     end_s = max(times_s, default=0.0) + STEP_S

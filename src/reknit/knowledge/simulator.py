@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.errors import InvalidParameter, InvalidScenario, UnknownName
+from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
 from reknit.flight.reconnection import first_connected_s
@@ -25,14 +26,17 @@ from reknit.knowledge.operation import Operation
 from reknit.knowledge.policies.protocols import Briefing, Policy, checked, view_of
 from reknit.knowledge.policies.registry import policy_of
 from reknit.knowledge.recorder import Recorder
-from reknit.knowledge.strikes import Damage, check_length, in_order, struck_swarm
+from reknit.knowledge.strikes import LONGEST_S, Damage, check_length, in_order, struck_swarm
 from reknit.network.connectivity import is_k_connected
 from reknit.network.links import count_subnets, links
 from reknit.recovery.repeated import Strike
 from reknit.swarm.demands import DEMANDS
 from reknit.swarm.scenario import Scenario
+from reknit.swarm.validation import rows
 
 UNTIL = ("reconnected", "done", "end")
+_LOG = logger(__name__)
+
 DEMANDS_KEPT = ("allowed time", "link length", "anchors", "connectivity")
 """Demands that a flight under partial knowledge is measured by; others are refused."""
 
@@ -49,7 +53,7 @@ def operate(
     seed: int = 0,
     until: str = "reconnected",
     end_s: float | None = None,
-    observer: int | None = None,
+    observer: int | str | None = None,
     progress: Progress = silent,
 ) -> Operation:
     """Fly a mission, strike it, and let every UAV act on what it knows.
@@ -73,7 +77,7 @@ def operate(
         When to end at the latest; default: when the policy's promise is due, or twice the
         allowed time after the last strike if it makes none.
     observer
-        The UAV whose belief is recorded; default: the survivor with the smallest id.
+        Id or name of the UAV whose belief is recorded; default: the first survivor.
     progress
         Told how far the flight is.
 
@@ -93,6 +97,7 @@ def operate(
     flight = Simulation(flown, (name, chosen), channel_of(channel), strikes, int(seed), end_s)
     for now_s, count in flight.steps(until, observer):
         progress(now_s / flight.end_s, f"flying: {count} sub-nets")
+        _LOG.debug("%.2f s: %d sub-nets, %d minds", now_s, count, len(flight.minds))
     return flight.result()
 
 
@@ -171,6 +176,9 @@ class Simulation:
             due_s = 0.0 if self.promised_s is None else first_s + self.promised_s + STEP_S
             idle_s = _NO_PROMISE * self._mission.swarm.allowed_time_s
             end_s = max(due_s, last_s + (idle_s if self.promised_s is None else 2.0 * STEP_S))
+            if end_s > LONGEST_S:
+                allowed = f"at most {LONGEST_S:g} s: this swarm may take longer, so give an end"
+                raise InvalidParameter("end_s", end_s, allowed)
         elif not (np.isfinite(end_s) and end_s > 0.0):
             raise InvalidParameter("end_s", end_s, "a finite number above 0")
         late = [time_s for time_s in times_s if time_s >= end_s]
@@ -182,7 +190,7 @@ class Simulation:
         return float(end_s)
 
     def steps(
-        self, until: str = "reconnected", observer: int | None = None
+        self, until: str = "reconnected", observer: int | str | None = None
     ) -> Iterator[tuple[float, int]]:
         """Fly; yields (time, sub-nets) before every step, when orders are about to be given."""
         started_s = time.perf_counter()
@@ -192,13 +200,16 @@ class Simulation:
         while pending and pending[0].time_s == 0.0:
             self._strike(pending.pop(0), 0.0)
         if observer is None:
-            observer = int(np.flatnonzero(world.alive)[0])
-        elif not 0 <= observer < swarm.uavs:
-            raise InvalidParameter("observer", observer, f"a UAV id from 0 to {swarm.uavs - 1}")
-        elif not world.alive[observer]:
-            raise InvalidParameter("observer", observer, "a survivor")
+            seen_by = int(np.flatnonzero(world.alive)[0])
+        else:
+            try:
+                seen_by = int(rows("observer", [observer], swarm.uavs, swarm.names)[0])
+            except InvalidScenario as error:  # the scenario is right, the argument is not
+                raise InvalidParameter(error.field, error.value, error.allowed) from None
+            if not world.alive[seen_by]:
+                raise InvalidParameter("observer", observer, "a survivor")
         self.struck = self._scenario(0.0)
-        record = self.record = Recorder(self.struck, observer, self.session.patience)
+        record = self.record = Recorder(self.struck, seen_by, self.session.patience)
         phase_s = now_s = 0.0
         steps = 0
         while True:

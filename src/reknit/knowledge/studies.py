@@ -8,7 +8,9 @@ shows the price of ignorance, or the time, against what was varied.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +25,43 @@ from reknit.knowledge.kinds import STUDIES, Kind
 FIRST_SEED = 995_000
 """Cases of the studies; nothing was tuned on them."""
 
-MEASURES = {
-    "recovery_time_s": "T_rec (s)",
-    "price_of_ignorance": "price",
-    "first_contact_s": "first contact (s)",
-    "replans": "replans",
-    "mean_false_alive": "lost, held alive",
-    "mean_false_dead": "alive, held dead",
-    "bytes_sent": "sent (MB)",
-    "path_length_m": "path (m)",
-}
-"""What a table shows of every kind, with its heading."""
 
-_ALSO = ("optimum_s", "optimum_bound_s", "promised_s", "false_done", "compute_s")
-_UNITS = {"bytes_sent": 1e-6}
-_AXES = {"recovery_time_s": "T_rec (s)", "price_of_ignorance": "price of ignorance"}
+@dataclass(frozen=True)
+class Measured:
+    """A fact of an `Operation` that rows keep.
+
+    Parameters
+    ----------
+    heading
+        In tables, which leave out what has none.
+    axis
+        In pictures; None: as in tables.
+    factor
+        From the stored value to what is shown.
+    """
+
+    heading: str = ""
+    axis: str | None = None
+    factor: float = 1.0
+
+
+MEASURES = {
+    "recovery_time_s": Measured("T_rec (s)"),
+    "price_of_ignorance": Measured("price", axis="price of ignorance"),
+    "first_contact_s": Measured("first contact (s)"),
+    "replans": Measured("replans"),
+    "mean_false_alive": Measured("lost, held alive"),
+    "mean_false_dead": Measured("alive, held dead"),
+    "bytes_sent": Measured("sent (MB)", factor=1e-6),
+    "path_length_m": Measured("path (m)"),
+    **dict.fromkeys(("optimum_s", "optimum_bound_s", "promised_s"), Measured()),
+    **dict.fromkeys(("false_done", "compute_s"), Measured()),
+}
+"""What is kept of every run: one line a measure makes its column, heading and axis."""
+
+_SHOWN = {name: measure for name, measure in MEASURES.items() if measure.heading}
 _PRICES = (1, 1.5, 2, 3, 5, 10, 20, 50)
-_KEY = ("policy", "uavs", "destroyed", "channel", "seed")
+_KEY = ("policy", "uavs", "destroyed", "channel", "settings", "seed")
 
 CASES = {"quick": 5, "paper": 50}
 """Cases of every kind, by profile."""
@@ -77,18 +99,24 @@ def run_study(name: str, folder: Path, repetitions: int, progress: Progress = si
         (seed, kind)
         for seed in range(FIRST_SEED, FIRST_SEED + repetitions)
         for kind in kinds
-        if seed < FIRST_SEED + kind.cases and (*kind.key, str(seed)) not in done
+        if seed < FIRST_SEED + kind.cases and (*kind.key, kind.fingerprint, str(seed)) not in done
     ]
     others = [read_rows(folder / f"{other}.csv") for other in STUDIES if other != name]
     known = {_row_key(row): row for stored in others for row in stored}
-    columns = [*_KEY, "reconnected", "kept_promise", *MEASURES, *_ALSO]
+    columns = [*_KEY, "reconnected", "kept_promise", *MEASURES]
+    if rows and list(rows[0]) != columns:  # of a version with other measures
+        text = io.StringIO()
+        older = csv.DictWriter(text, columns, restval="", extrasaction="ignore")
+        older.writeheader()
+        older.writerows(rows)
+        write_text(path, text.getvalue())
     with path.open("a", newline="") as file:
         writer = csv.DictWriter(file, columns)
         if not rows:
             writer.writeheader()
         for number, (seed, kind) in enumerate(missing):
             progress(number / len(missing), f"{kind.policy}, {kind.uavs} UAVs, {kind.label}")
-            row = known.get((*kind.key, str(seed))) or _row(kind, seed)
+            row = known.get((*kind.key, kind.fingerprint, str(seed))) or _row(kind, seed)
             writer.writerow(row)
             file.flush()
             rows.append({field: str(value) for field, value in row.items()})
@@ -96,15 +124,15 @@ def run_study(name: str, folder: Path, repetitions: int, progress: Progress = si
 
 
 def _row_key(row: dict[str, str]) -> tuple[str, ...]:
-    return tuple(row[field] for field in _KEY)
+    return tuple(row.get(field, "") for field in _KEY)
 
 
 def _row(kind: Kind, seed: int) -> JsonDict:
     facts = kind.run(seed)
-    row = dict(zip(_KEY, (*kind.key, str(seed)), strict=True))
+    row = dict(zip(_KEY, (*kind.key, kind.fingerprint, str(seed)), strict=True))
     row["reconnected"] = str(int(facts["reconnected_at_s"] is not None))
     row["kept_promise"] = str(facts["kept_promise"])
-    return row | {name: facts[name] for name in (*MEASURES, *_ALSO)}
+    return row | {name: facts[name] for name in MEASURES}
 
 
 def write_results(name: str, folder: Path) -> list[Path]:
@@ -132,11 +160,13 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 def of_kind(rows: Sequence[dict[str, str]], kind: Kind) -> list[dict[str, str]]:
     """The rows of one kind of case."""
-    return [row for row in rows if tuple(row[name] for name in _KEY[:4]) == kind.key]
+    mine = (*kind.key, kind.fingerprint)
+    return [row for row in rows if _row_key(row)[:-1] == mine]
 
 
 def _table(name: str, rows: Sequence[dict[str, str]]) -> str:
-    heads = ["policy", "N", "lost", "channel", "cases", "R_c", "in time", *MEASURES.values()]
+    heads = ["policy", "N", "lost", "channel", "cases", "R_c", "in time"]
+    heads += [measure.heading for measure in _SHOWN.values()]
     lines = [
         "Means over the cases with 95 % intervals. R_c: share reconnected; in time: share that",
         "kept the promise; price: T_rec / optimum with full knowledge (its median in brackets);",
@@ -157,7 +187,7 @@ def _table(name: str, rows: Sequence[dict[str, str]]) -> str:
         cells.append(share([row["reconnected"] == "1" for row in found]))
         kept = [row["kept_promise"] == "True" for row in found if row["kept_promise"] != "None"]
         cells.append(share(kept))
-        for measure in MEASURES:
+        for measure in _SHOWN:
             mean, half, values = interval(found, measure)
             text = "-" if len(values) < 2 else f"{mean:.4g} ± {half:.2g}"
             if measure == "price_of_ignorance" and len(values):
@@ -199,7 +229,7 @@ def share(values: Sequence[bool]) -> str:
 def interval(rows: Sequence[dict[str, str]], name: str) -> tuple[float, float, list[float]]:
     """Mean, half of its 95 % interval, and the values of a measure."""
     texts = (row[name] for row in rows)
-    values = [float(text) * _UNITS.get(name, 1.0) for text in texts if text not in ("", "None")]
+    values = [float(text) * MEASURES[name].factor for text in texts if text not in ("", "None")]
     if len(values) < 2:
         return float("nan"), float("nan"), values
     return (
@@ -251,7 +281,8 @@ def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
                 axes.axhline(1.0, color="#666666", linewidth=0.8, linestyle="--")
         else:
             every[0].set_ylim(bottom=0.0)
-        every[0].set_ylabel(_AXES[measure])
+        shown_as = MEASURES[measure]
+        every[0].set_ylabel(shown_as.axis or shown_as.heading)
         beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": 8}
         every[-1].legend(drawn.values(), drawn, **beside)
     return figure

@@ -12,12 +12,25 @@ class Status(StrEnum):
     """What is known of a plan."""
 
     OPTIMAL = "optimal"
+    """Every demand is met, within `OPTIMALITY_GAP` of the proved bound."""
+
     FEASIBLE = "feasible"
+    """Every demand is met."""
+
     DEADLINE = "deadline"
+    """Every demand is met, and the search ended by the budget or the caller."""
+
     ALREADY_CONNECTED = "already connected"
+    """Nobody needs to move."""
+
     NOT_CONNECTED = "not connected"
+    """The targets miss a demand."""
+
     NOT_FOUND = "not found"
+    """No plan was found, and none is claimed: nobody moves."""
+
     INFEASIBLE = "infeasible (proved)"
+    """No plan can meet the demands; the certificate proves it."""
 
     @property
     def is_connected(self) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -132,8 +131,8 @@ def _earlier_targets(scenario: Scenario, earlier: Plan) -> FloatArray | None:
         return np.array(earlier.targets) if earlier.targets.shape == targets.shape else None
     if earlier.targets.shape[1] != scenario.dim:
         return None
-    place = {label: row for row, label in enumerate(earlier.uavs)}
-    known = [place.get(label, -1) for label in scenario.survivor_labels]
+    row_of = {label: row for row, label in enumerate(earlier.uavs)}
+    known = [row_of.get(label, -1) for label in scenario.survivor_labels]
     rows = np.asarray(known)
     targets[rows >= 0] = earlier.targets[rows[rows >= 0]]
     return targets if (rows >= 0).any() else None
@@ -199,7 +198,7 @@ def _for_the_bound(context: Context) -> Context:
     if context.budget.seconds is None:
         return context
     share_s = max(0.0, context.budget.left_s) * _BOUND_SHARE
-    return replace(context, budget=Budget(share_s))
+    return context.with_changes(budget=Budget(share_s))
 
 
 def planned_time_s(scenario: Scenario, targets: FloatArray) -> float:

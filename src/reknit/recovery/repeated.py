@@ -25,7 +25,7 @@ class Strike:
     time_s
         When, in seconds from the first damage.
     count
-        How many survivors, drawn at random; one always stays.
+        How many survivors, drawn at random; fewer than there are at that time.
     uavs
         Ids (or names) of the UAVs that are lost; those lost before count no more.
     centre_m, radius_m
@@ -83,7 +83,10 @@ class Strike:
         """
         survivors = scenario.survivors
         if self.count is not None:
-            return rng.permutation(survivors)[: min(self.count, len(survivors) - 1)]
+            if self.count >= len(survivors):
+                allowed = f"fewer than the {len(survivors)} survivors at {self.time_s:g} s"
+                raise InvalidParameter("strike.count", self.count, allowed)
+            return rng.permutation(survivors)[: self.count]
         if self.uavs:
             lost = np.intersect1d(
                 rows("strike.uavs", self.uavs, scenario.uavs, scenario.names), survivors

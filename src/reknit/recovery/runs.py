@@ -21,6 +21,7 @@ from reknit.flight.metrics import Metrics, measure
 from reknit.flight.simulator import fly
 from reknit.plans.plan import Plan
 from reknit.recovery.planning import checked_plan, make_context, resolve
+from reknit.swarm.demands import unmet_demands
 from reknit.swarm.scenario import Scenario
 
 
@@ -64,7 +65,8 @@ class Run(Displayed):
                 f"allowed_time_s is {scenario.allowed_time_s:g}"
             )
         if at_s is None and plan is None and self.flight.subnets[-1] == 1:
-            found.append(f"connected in the end, but not as demanded: {_network(scenario)}")
+            unmet = unmet_demands(scenario, self.flight.positions[-1])
+            found += [f"connected in the end, but not as demanded: {fault}" for fault in unmet]
         wanted_m, kept_m = scenario.min_separation_m, self.flight.min_separation_m
         if kept_m < wanted_m:
             found.append(
@@ -74,12 +76,6 @@ class Run(Displayed):
             if plan is not None and plan.status.is_connected:
                 found[-1] += " and is kept only at the end"
         return tuple(found)
-
-
-def _network(scenario: Scenario) -> str:
-    """What is demanded of the network beside being one."""
-    links = f"links of at most {scenario.planning_range_m:g} m"
-    return links if scenario.connectivity == 1 else f"connectivity {scenario.connectivity}, {links}"
 
 
 def recover(

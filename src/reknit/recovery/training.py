@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,20 +50,19 @@ def train(
     check_seed(seed)
     if dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")
-    if planner == "cr-mgc" and (steps is not None or preset != "default" or dim != 2):
-        raise InvalidParameter("preset, dim, steps", (preset, dim, steps), "not for cr-mgc")
-    if preset != "default" and (attention, links) != (None, None):
-        allowed = "given with the preset 'default' alone"
-        raise InvalidParameter("attention, links", (attention, links), allowed)
+    of_ml_dagl = {"preset": (preset, "default"), "dim": (dim, 2), "steps": (steps, None)}
+    of_default = {"attention": (attention, None), "links": (links, None)}
+    of_paper = {"uavs": (uavs, None), "gco": (gco, "bipartite"), "residual": (residual, True)}
+    if planner == "cr-mgc":
+        _refuse_changes({**of_ml_dagl, **of_default, **of_paper}, "the planner 'ml-dagl'")
+    if preset != "default":
+        _refuse_changes(of_default, "the preset 'default'")
+    if preset != "paper":
+        _refuse_changes(of_paper, "the preset 'paper'")
     if preset == "default" and dim != 2:
         raise InvalidParameter("dim", dim, "2 with the preset 'default': one model serves both")
     if preset == "paper" and dim != 2:
         raise InvalidParameter("dim", dim, "2 with the preset 'paper': it has no 3-D swarms")
-    if preset != "paper" and uavs is not None:
-        raise InvalidParameter("uavs", uavs, "given with the preset 'paper' alone")
-    if preset != "paper" and (gco, residual) != ("bipartite", True):
-        allowed = "'bipartite', True but with the preset 'paper'"
-        raise InvalidParameter("gco, residual", (gco, residual), allowed)
     try:
         from reknit.algorithms.learned.cr_mgc.pretrain import MetaRecipe
         from reknit.algorithms.learned.cr_mgc.pretrain import pretrain as meta_train
@@ -83,6 +83,13 @@ def train(
     if preset == "relaxed":
         recipe = relaxed_recipe(dim)
     else:
-        recipe = paper_recipe(uavs or 200, gco=gco, residual=residual)
+        recipe = paper_recipe(200 if uavs is None else uavs, gco=gco, residual=residual)
     recipe = replace(recipe, seed=seed, steps=recipe.steps if steps is None else steps)
     return pretrain(recipe, out_dir, progress)
+
+
+def _refuse_changes(values: Mapping[str, tuple[object, object]], owner: str) -> None:
+    """Refuse what has another value than it has when it is left out; it is somebody else's."""
+    for name, (value, unset) in values.items():
+        if value != unset:
+            raise InvalidParameter(name, value, f"given with {owner} alone")

@@ -7,7 +7,7 @@ tables, the axes of figures and the documentation are derived from `MEASURES`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -158,12 +158,13 @@ def value(row: Mapping[str, Any], measure: str) -> float | None:
     return None if figure is None else float(figure)
 
 
-def documented() -> str:
-    """The table of measures for the documentation, as Markdown."""
+def documented(names: Collection[str] | None = None) -> str:
+    """The table of measures for the documentation, as Markdown: of all, or of those named."""
     lines = ["| measure | unit | meaning | column of tables |", "| --- | --- | --- | --- |"]
     lines += [
         f"| `{line.name}` | {line.unit} | {line.meaning} | {line.heading} |"
         for line in MEASURES.values()
+        if names is None or line.name in names
     ]
     return "\n".join(lines) + "\n"
 

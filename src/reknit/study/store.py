@@ -80,7 +80,7 @@ class Store:
         except duckdb.Error as error:
             raise StoreRefused(_plain(path, error)) from error
         try:
-            self._recognise(study)
+            self._recognise(study, read_only)
             if not read_only:
                 self._add_columns()
         except BaseException:
@@ -162,10 +162,10 @@ class Store:
     def export(self, path: Path, *, tracks: bool = True) -> None:
         """All runs as a Parquet file; the flights that maps are drawn from need not be in it."""
         columns = "*" if tracks else "* EXCLUDE (track)"
-        place = str(path).replace("'", "''")
+        quoted = str(path).replace("'", "''")
         facts = f"{{reknit: '{VERSION}'}}"
         self._base.execute(
-            f"COPY (SELECT {columns} FROM runs) TO '{place}' "  # noqa: S608
+            f"COPY (SELECT {columns} FROM runs) TO '{quoted}' "  # noqa: S608
             f"(FORMAT parquet, COMPRESSION zstd, KV_METADATA {facts})"
         )
 
@@ -226,8 +226,10 @@ class Store:
         except self._duckdb.Error as error:
             raise UnwritableOutput(f"{self.path}: {_first_line(error)}") from error
 
-    def _recognise(self, study: Study) -> None:
-        """Make sure that the file is the study's own."""
+    def _recognise(self, study: Study, read_only: bool) -> None:
+        """Make sure that the file is the study's own. What another version of reknit ran is
+        readable, but nothing is added to it.
+        """
         try:
             tables = {row[0] for row in self._base.execute("SHOW TABLES").fetchall()}
             if "about" not in tables:
@@ -242,7 +244,7 @@ class Store:
             "fingerprint": "another form of this study",
         }
         for name, value in _about(study).items():
-            if theirs.get(name) != value:
+            if theirs.get(name) != value and not (read_only and name == "reknit"):
                 raise StoreRefused(
                     f"{self.path}: holds {words[name]} ({theirs.get(name)}, not {value}); "
                     "it was left as it is: choose another --out"

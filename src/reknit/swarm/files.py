@@ -41,12 +41,12 @@ class RadioFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    transmit_power_w: float
-    transmit_gain: float
-    receive_gain: float
-    wavelength_m: float
-    sensitivity_w: float
-    fading_shape: float
+    transmit_power_w: float = Radio.transmit_power_w
+    transmit_gain: float = Radio.transmit_gain
+    receive_gain: float = Radio.receive_gain
+    wavelength_m: float = Radio.wavelength_m
+    sensitivity_w: float = Radio.sensitivity_w
+    fading_shape: float = Radio.fading_shape
 
 
 class _Swarm(BaseModel):

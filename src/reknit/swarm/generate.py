@@ -72,6 +72,8 @@ def generate(
         Its allowed time is the paper's: the longest side of the mission area / (2 v_max).
     """
     _check(uavs, seed, layout, damage, dim, density_per_km2, radio_range_m)
+    if not isinstance(split, (bool, np.bool_)):
+        raise InvalidParameter("split", split, "true or false")
     layout_rng, damage_rng = np.random.default_rng(seed).spawn(2)
     if layout_seed is not None:
         check_seed(layout_seed, "layout_seed")
@@ -107,7 +109,7 @@ def _splits(points: FloatArray, ids: IntArray, range_m: float) -> bool:
 
 
 def _count(destroyed: int | float, uavs: int) -> int:
-    allowed = f"a number from 0 to {uavs - 1}, or a ratio of at least 0 and below 1"
+    allowed = f"a number from 0 to {uavs - 1}, or a ratio of at least 0 that leaves a survivor"
     if isinstance(destroyed, bool) or not math.isfinite(destroyed) or destroyed < 0:
         raise InvalidParameter("destroyed", destroyed, allowed)
     whole = isinstance(destroyed, (int, np.integer))

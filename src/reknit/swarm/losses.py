@@ -60,7 +60,7 @@ def _chosen(scenario: Scenario, wanted: Sequence[int] | Sequence[str]) -> IntArr
 
 
 def _count(wanted: float, survivors: int) -> int:
-    allowed = f"a number from 0 to {survivors - 1}, or a ratio of at least 0 and below 1"
+    allowed = f"a number from 0 to {survivors - 1}, or a ratio of at least 0 that leaves a survivor"
     whole = isinstance(wanted, (int, np.integer))
     if isinstance(wanted, bool) or not math.isfinite(wanted) or wanted < 0:
         raise InvalidParameter("destroyed", wanted, allowed)

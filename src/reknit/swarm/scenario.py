@@ -220,5 +220,7 @@ def _range_m(range_m: float | None, radio: Radio | None) -> float:
         value = DEFAULT_RANGE_M if range_m is None else range_m
         return number("radio_range_m", value, above=0.0, at_most=_MAX_RANGE_M)
     if range_m is not None and range_m != radio.range_m:
-        raise InvalidScenario("radio_range_m", range_m, "either a range or a radio, not both")
+        raise InvalidScenario(
+            "radio_range_m", range_m, "None beside a radio, which has a range of its own"
+        )
     return number("radio.range_m", radio.range_m, above=0.0, at_most=_MAX_RANGE_M)

@@ -146,13 +146,14 @@ def uav_names(value: Sequence[str] | None, uavs: int) -> tuple[str, ...] | None:
         raise InvalidScenario("names", value, "a list of texts, one per UAV")
     names = tuple(value)
     for name in names:
-        if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
-            raise InvalidScenario("names", name, f"texts of 1 to {MAX_NAME} characters")
+        is_text = isinstance(name, str) and name.strip() and len(name) <= MAX_NAME
+        if not is_text or not name.isprintable():
+            raise InvalidScenario("names", name, f"texts of 1 to {MAX_NAME} printable characters")
     if len(names) != uavs:
         raise InvalidScenario("names", f"{len(names)} texts", f"{uavs}, one per UAV")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidScenario("names", f"{twice!r} twice", "each name once")
+        raise InvalidScenario("names", twice, "each name once")
     return names
 
 
@@ -187,5 +188,5 @@ def rows(
     if (counts > 1).any():
         row = int(ids[counts > 1][0])
         twice = row if names is None else names[row]
-        raise InvalidScenario(field, f"{twice} twice", "each id once")
+        raise InvalidScenario(field, twice, "each id once")
     return frozen(ids)

@@ -135,7 +135,8 @@ def draw_before(figure: Figure, cell: Any, scenario: Scenario) -> None:
             fontsize=8,
         )
     else:
-        legend = axes.legend(loc="upper left", fontsize=7)
+        # Left of the box, whose corner reaches above the middle of the axes.
+        legend = axes.legend(loc="upper right", bbox_to_anchor=(0.12, 1.0), fontsize=7)
     for handle in legend.legend_handles:
         handle.set_sizes([25.0])
         handle.set_alpha(1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_every_field_of_every_demand_is_everywhere() -> None:
     """The scenario, its file, its keyword arguments and its values know the same fields."""
     declared = set(demand_fields())
     assert declared == set(OTHER_VALUES)
-    assert declared == set(GivenDemands.__annotations__) | declared
+    assert declared == set(get_type_hints(GivenDemands))
     assert declared <= {item.name for item in fields(Scenario)}
     assert declared <= set(ScenarioFile.model_fields)
     assert all(rule(name).meaning for name in declared)

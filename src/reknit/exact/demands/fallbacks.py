@@ -27,7 +27,7 @@ from reknit.exact.demands.lattice import lattice_targets
 from reknit.exact.demands.redundant_links import redundant_range_m
 from reknit.exact.model.problem import Problem, is_spanning
 from reknit.network.links import adjacency, lengths
-from reknit.swarm.demands import unmet_demands
+from reknit.swarm.demands import meets_demands
 from reknit.swarm.scenario import Scenario
 
 _HAIR = 1.0 - 1e-12
@@ -62,7 +62,7 @@ def fallback_targets(scenario: Scenario, is_over: Callable[[], bool] = never) ->
         targets = kind(scenario, start)
         if is_sure and is_over():  # there is no time to see what a theorem says
             return targets
-        if not unmet_demands(scenario, targets, is_over) or (is_sure and is_over()):
+        if meets_demands(scenario, targets, is_over) or (is_sure and is_over()):
             return targets
     return None
 
@@ -81,13 +81,13 @@ def _pulled(scenario: Scenario) -> FloatArray | None:
     middle = ((start - start.mean(axis=0)) ** 2).sum(axis=1)
     root = int(fixed[0]) if len(fixed) else int(middle.argmin())
     order, before = breadth_first_order(adjacency(tree, len(start)), root, directed=False)
-    place = np.empty(len(start), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    rank = np.empty(len(start), dtype=np.int64)
+    rank[order] = np.arange(len(order))
     # In this order those before come in order, too: each ring ends where they leave the last one.
-    before_place = place[before[order[1:]]]
+    before_rank = rank[before[order[1:]]]
     ends = [1]
     while ends[-1] < len(order):
-        ends.append(1 + int(np.searchsorted(before_place, ends[-1])))
+        ends.append(1 + int(np.searchsorted(before_rank, ends[-1])))
     reach_m = problem.range_m * _HAIR
     targets = start.copy()
     for first, last in pairwise(ends):

@@ -64,8 +64,9 @@ def _check_relays(
     free = len(scenario.survivors) - len(fixed)
     if free < needed:
         demands = ("anchors",) if paths == 1 else ("anchors", "connectivity")
+        names = [scenario.label(int(fixed[int(end)])) for end in ends]
         raise ImpossibleDemands(
             demands,
-            f"anchors {fixed[int(ends[0])]} and {fixed[int(ends[1])]} are on two sides of a gap of "
+            f"anchors {names[0]} and {names[1]} are on two sides of a gap of "
             f"{gap_m:g} m, which needs {needed} UAVs that can move; there are {free}",
         )

@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from reknit.base.types import FloatArray, IntArray
 from reknit.exact.demands.gap import GapState
-from reknit.exact.demands.partings import Case, PartingSearch
+from reknit.exact.demands.partings import Answer, PartingSearch
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.proof_tree import Work
 from reknit.plans.certificate import Certificate
@@ -108,7 +108,7 @@ class PartingRounds:
 
     def _ask(
         self, rows: IntArray, trial_s: float, work: Work, grows: bool = True
-    ) -> tuple[Case | None, PartingSearch, IntArray]:
+    ) -> tuple[Answer | None, PartingSearch, IntArray]:
         """Can a group be apart before a trial time? Others who stand in its way may join it."""
         while True:
             search = PartingSearch(self.problem, self.gap_m, rows, trial_s, work)

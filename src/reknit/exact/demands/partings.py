@@ -53,7 +53,7 @@ Arcs = dict[Pair, tuple[Vector, Vector]]
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class Answer:
     """A part of a proof: a question with the proofs of both answers, or an end.
 
     Parameters
@@ -72,7 +72,7 @@ class Case:
 
     pair: Pair | None
     cut: Vector
-    parts: tuple[Case, ...]
+    parts: tuple[Answer, ...]
     clash: Clash | None
     relies_on: frozenset[Pair]
     rows: int
@@ -113,18 +113,18 @@ class PartingSearch:
         self.places: FloatArray | None = None
         self._solved = 0
 
-    def run(self) -> Case | None:
+    def run(self) -> Answer | None:
         """The proof; None if the survivors can be apart, or if the work is done before."""
         return self._case({}, 0)
 
-    def _case(self, arcs: Arcs, depth: int) -> Case | None:
+    def _case(self, arcs: Arcs, depth: int) -> Answer | None:
         """The proof of a case in which arcs are known."""
         if self._work.is_done or self._solved > _MOST_ROWS or depth > _DEEPEST:
             return None
         places = self._start
         if arcs:
             solved = self._relaxed(arcs)
-            if solved is None or isinstance(solved, Case):
+            if solved is None or isinstance(solved, Answer):
                 return solved
             places = solved
         delta = places[self._left] - places[self._right]
@@ -145,7 +145,7 @@ class PartingSearch:
         halves = _parted(arcs.get(pair), cut)
         turn = cut[0] * delta[closest, 1] - cut[1] * delta[closest, 0]
         order = (1, 0) if (turn > 0.0) == (arcs.get(pair) is not None) else (0, 1)
-        parts: dict[int, Case] = {}
+        parts: dict[int, Answer] = {}
         for half in order:
             part = self._case({**arcs, pair: halves[half]}, depth + 1)
             if part is None or pair not in part.relies_on:
@@ -155,7 +155,7 @@ class PartingSearch:
         time_s = min(first.time_s, second.time_s)
         relies_on = first.relies_on | second.relies_on
         rows = 1 + first.rows + second.rows
-        return Case(pair, cut, (first, second), None, relies_on, rows, time_s)
+        return Answer(pair, cut, (first, second), None, relies_on, rows, time_s)
 
     def _cut(self, pair: Pair, arc: tuple[Vector, Vector] | None) -> Vector:
         """The circle is cut across the direction that the pair has now, an arc in its middle."""
@@ -172,7 +172,7 @@ class PartingSearch:
             return _whole(-b, a)
         return _whole(x / size, y / size)
 
-    def _relaxed(self, arcs: Arcs) -> Case | FloatArray | None:
+    def _relaxed(self, arcs: Arcs) -> Answer | FloatArray | None:
         """The end of a case, or places that are possible for all that is known in it; None where
         the solver has no answer.
         """
@@ -202,7 +202,7 @@ class PartingSearch:
         places[nodes[program.movers]] += moved
         return places
 
-    def _end(self, arcs: Arcs, pairs: IntArray, vectors: FloatArray) -> Case | None:
+    def _end(self, arcs: Arcs, pairs: IntArray, vectors: FloatArray) -> Answer | None:
         """The end that dual vectors make, if they prove the trial time."""
         links = np.asarray(list(arcs), dtype=np.int64)
         number = {pair: row for row, pair in enumerate(arcs)}
@@ -233,9 +233,9 @@ class PartingSearch:
         # Where the directions contradict one another nobody's flight helps: no limit at all.
         time_s = min(lacking_m / max(give, 1e-300) * (1.0 - 1e-13), _NEVER * self._time_s)
         relies_on = frozenset((int(i), int(j)) for i, j in links)
-        return Case(None, (0, 0), (), Clash(links, forces), relies_on, 1, time_s)
+        return Answer(None, (0, 0), (), Clash(links, forces), relies_on, 1, time_s)
 
-    def certificate(self, proof: Case) -> Certificate:
+    def certificate(self, proof: Answer) -> Certificate:
         """The certificate of a proof, with rows of all survivors."""
         cases: list[Pair] = []
         cuts: list[Vector] = []

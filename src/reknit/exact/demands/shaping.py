@@ -27,7 +27,7 @@ from reknit.exact.search.proof_tree import Work
 from reknit.network.emst import emst
 from reknit.network.links import lengths
 from reknit.plans.certificate import Certificate
-from reknit.swarm.demands import unmet_demands
+from reknit.swarm.demands import meets_demands
 from reknit.swarm.scenario import Scenario
 
 _LONGER = 1e-6
@@ -253,7 +253,7 @@ class DemandRepair:
                 return None
             positions = self.problem.start + shift
             if len(self._too_close(positions, gap_m)) == 0:
-                if is_final and unmet_demands(self.scenario, positions, self.is_over):
+                if is_final and not meets_demands(self.scenario, positions, self.is_over):
                     return None
                 if is_final:
                     self._met.append(positions)
@@ -286,9 +286,7 @@ class DemandRepair:
         still = np.sqrt((shift**2).sum(axis=1)) < 1e-6 * self.problem.range_m
         for moves in (np.where(still[:, None], 0.0, shift), shift):
             calm = self.problem.start + moves
-            if self._time_s(calm) <= limit_s and not unmet_demands(
-                self.scenario, calm, self.is_over
-            ):
+            if self._time_s(calm) <= limit_s and meets_demands(self.scenario, calm, self.is_over):
                 return np.asarray(calm)
         return otherwise
 

@@ -24,7 +24,7 @@ from reknit.exact.model.cone import Apart, apart_forces, solve_apart
 from reknit.exact.model.problem import Problem
 from reknit.network.emst import emst, lightest_tree
 from reknit.network.links import lengths, links
-from reknit.swarm.demands import unmet_demands
+from reknit.swarm.demands import meets_demands
 from reknit.swarm.scenario import Scenario
 
 RANGE_HAIR = 1.0 - 1e-8
@@ -86,7 +86,7 @@ class Spacer:
         if not (ends and self._is_best(min(map(self.time_s, ends)))):
             order = self.scenario.connectivity
             lattice = lattice_targets(self.problem, self._gap_m, order, self.is_over)
-            if lattice is not None and not unmet_demands(self.scenario, lattice):
+            if lattice is not None and meets_demands(self.scenario, lattice):
                 ends.append(lattice)
             if ends and self.is_over():
                 return min(ends, key=self.time_s)
@@ -218,7 +218,7 @@ class Spacer:
     def _repaired(self, positions: FloatArray) -> FloatArray | None:
         """Targets that meet the demands exactly, next to positions that nearly do."""
         targets = self._step(positions, by_start=False)
-        if targets is None or unmet_demands(self.scenario, targets):
+        if targets is None or not meets_demands(self.scenario, targets):
             return None
         return targets
 
@@ -237,7 +237,7 @@ class Spacer:
             close = close[lengths(moved, close) < self._gap_m]
             grown = np.unique(np.concatenate([pairs, close]), axis=0)
             if len(grown) == len(pairs):
-                return None if unmet_demands(self.scenario, moved) else moved
+                return moved if meets_demands(self.scenario, moved) else None
             pairs = grown
         return None
 

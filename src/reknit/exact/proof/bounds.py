@@ -8,8 +8,6 @@ links are gone through case by case.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from reknit.base.context import Context
@@ -156,7 +154,7 @@ def _connecting(
     if lost is None:
         state = quick_state(scenario, context)
     else:
-        alone = replace(context, seed=0, progress=silent, warm_start=None)
+        alone = context.with_changes(seed=0, progress=silent, warm_start=None)
         state = solve(problem, effort=quick_effort(problem), context=alone)
     if state.case is None:
         return cheap

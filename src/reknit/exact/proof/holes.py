@@ -37,14 +37,14 @@ def hole_certificate(problem: Problem, floor_s: float) -> Certificate | None:
     if problem.start.shape[1] != 2 or problem.count < 3 or problem.top_speed == 0.0:
         return None
     centre = problem.start.mean(axis=0)
-    place = problem.start - centre
-    distance = np.sqrt((place * place).sum(axis=1))
+    offset = problem.start - centre
+    distance = np.sqrt((offset * offset).sum(axis=1))
     if distance.min() <= problem.range_m:
         return None
     low_s, high_s = 0.0, float(distance.max()) / problem.top_speed
     for _ in range(_BISECTIONS):
         trial_s = 0.5 * (low_s + high_s)
-        if _is_open(problem, place, distance, trial_s):
+        if _is_open(problem, offset, distance, trial_s):
             low_s = trial_s
         else:
             high_s = trial_s
@@ -55,13 +55,13 @@ def hole_certificate(problem: Problem, floor_s: float) -> Certificate | None:
     return Certificate(trial_s, trial_s, cases, hole=centre)
 
 
-def _is_open(problem: Problem, place: FloatArray, distance: FloatArray, time_s: float) -> bool:
+def _is_open(problem: Problem, offset: FloatArray, distance: FloatArray, time_s: float) -> bool:
     """Whether no chain of all survivors reaches around the hole within a time."""
     flight = problem.speeds * time_s
     nearest = float((distance - flight).min())
     if nearest <= 0.0 or problem.range_m >= 2.0 * nearest:
         return False
-    angle = np.arctan2(place[:, 1], place[:, 0])
+    angle = np.arctan2(offset[:, 1], offset[:, 0])
     order = np.argsort(angle)
     turn = np.arcsin(flight / distance)[order]
     apart = np.diff(angle[order], append=angle[order[0]] + 2.0 * math.pi) + turn + np.roll(turn, -1)

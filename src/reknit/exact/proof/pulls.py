@@ -50,16 +50,16 @@ def pull_certificate(
     """
     if not 2 <= problem.count <= _MOST_SURVIVORS or problem.top_speed == 0.0:
         return None
-    place = problem.start - problem.start.mean(axis=0)
-    if 0.15 * problem.count * problem.range_m > float(_norm(place).max()):
+    centred = problem.start - problem.start.mean(axis=0)
+    if 0.15 * problem.count * problem.range_m > float(_norm(centred).max()):
         return None  # so many survivors reach anywhere in this swarm
-    climber = _Climber(problem, place)
+    climber = _Climber(problem, centred)
     climber.climb(_span(problem), _STEPS, is_over)
-    climber.climb(_outward(place), _STEPS, is_over)
+    climber.climb(_outward(centred), _STEPS, is_over)
     if climber.best is None:
         return None
     forces = climber.best - climber.best.mean(axis=0)
-    bound_s = _stated_s(problem, place, forces)
+    bound_s = _stated_s(problem, centred, forces)
     if bound_s <= floor_s:
         return None
     cases = np.empty((0, 2), dtype=np.int64)
@@ -69,8 +69,8 @@ def pull_certificate(
 class _Climber:
     """Subgradient steps on the bound as a function of the forces."""
 
-    def __init__(self, problem: Problem, place: FloatArray) -> None:
-        self.problem, self.place = problem, place
+    def __init__(self, problem: Problem, centred: FloatArray) -> None:
+        self.problem, self.place = problem, centred
         self.best: FloatArray | None = None
         self.best_s = 0.0
         self._directions, self._cosine = _directions(problem.start.shape[1], _COARSE)
@@ -141,13 +141,13 @@ def _span(problem: Problem) -> FloatArray:
     return forces
 
 
-def _outward(place: FloatArray) -> FloatArray:
+def _outward(centred: FloatArray) -> FloatArray:
     """Forces away from the middle, mostly on those far out."""
-    distance = np.maximum(_norm(place), 1e-300)[:, None]
-    return np.asarray(place / distance * (distance / distance.max()) ** 4)
+    distance = np.maximum(_norm(centred), 1e-300)[:, None]
+    return np.asarray(centred / distance * (distance / distance.max()) ** 4)
 
 
-def _stated_s(problem: Problem, place: FloatArray, forces: FloatArray) -> float:
+def _stated_s(problem: Problem, centred: FloatArray, forces: FloatArray) -> float:
     """The bound that forces prove, evaluated on the safe side."""
     count, dim = forces.shape
     size = _norm(forces)
@@ -161,8 +161,8 @@ def _stated_s(problem: Problem, place: FloatArray, forces: FloatArray) -> float:
     top = np.maximum.accumulate(largest[: count // 2]) if count > 2 else largest
     share = np.minimum(np.arange(1, count), count - np.arange(1, count)) - 1
     through_m = problem.range_m * float(top[share].sum())
-    along_m = float((forces * place).sum())
-    scale = through_m + float((size * _norm(place)).sum())
+    along_m = float((forces * centred).sum())
+    scale = through_m + float((size * _norm(centred)).sum())
     give = float((problem.speeds * size).sum())
     return (along_m - through_m - _SAFE * scale) / give * (1.0 - _SAFE)
 

@@ -78,7 +78,7 @@ def tree_cuts(
 def as_rows(sets: list[int], width: int) -> BoolArray:
     """(sets, width) which numbers are in each set."""
     size = width // 8 + 1
-    packed = np.frombuffer(b"".join(one.to_bytes(size, "little") for one in sets), dtype=np.uint8)
+    packed = np.frombuffer(b"".join(item.to_bytes(size, "little") for item in sets), dtype=np.uint8)
     rows = np.unpackbits(packed.reshape(-1, size), axis=1, count=width, bitorder="little")
     return rows.astype(bool)
 

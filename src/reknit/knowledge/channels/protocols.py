@@ -107,11 +107,37 @@ class Channel(Protocol):
         ...
 
     def open(self, world: World, seed: int) -> Session:
-        """Begin."""
+        """Begin.
+
+        Parameters
+        ----------
+        world
+            The swarm as it is at time 0.
+        seed
+            Of what the channel draws: losses, errors.
+
+        Returns
+        -------
+        Session
+            The channel at work.
+        """
         ...
 
     def alarm_delay_s(self, uavs: int, step_s: float) -> float:
-        """Within this time of a loss that splits the swarm everybody alive has noticed it."""
+        """Within this time of a loss that splits the swarm everybody alive has noticed it.
+
+        Parameters
+        ----------
+        uavs
+            N, the size of the swarm.
+        step_s
+            Time between two instants at which positions change.
+
+        Returns
+        -------
+        float
+            Seconds.
+        """
         ...
 
 

@@ -20,7 +20,7 @@ from reknit.knowledge.belief import Knowledge
 from reknit.knowledge.policies.protocols import Briefing, Orders, View
 from reknit.network.connectivity import is_k_connected
 from reknit.network.links import links
-from reknit.swarm.demands import unmet_demands
+from reknit.swarm.demands import meets_demands
 from reknit.swarm.demands.link_length import SIGMAS
 from reknit.swarm.scenario import Scenario
 
@@ -114,7 +114,7 @@ class _Planning:
         scenario = believed_scenario(briefing, view, dead, positions)
         targets = positions.copy()
         view.memory.pop("appointments", None)
-        if unmet_demands(scenario, scenario.survivor_positions):
+        if not meets_demands(scenario, scenario.survivor_positions):
             context = Context(briefing.seed)
             targets[scenario.survivors] = self._planner.propose(scenario, context).targets
             self.replans += 1

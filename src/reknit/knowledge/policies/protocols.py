@@ -175,12 +175,32 @@ class Policy(Protocol):
     """What UAVs do with what they know."""
 
     def brief(self, briefing: Briefing) -> Pilot:
-        """Begin."""
+        """Begin.
+
+        Parameters
+        ----------
+        briefing
+            What every UAV knows before the damage.
+
+        Returns
+        -------
+        Pilot
+            What gives the orders from now on.
+        """
         ...
 
     def promised_s(self, briefing: Briefing) -> float | None:
-        """The network is whole at most so long after the damage, whatever it was; None: no
-        promise.
+        """The network is whole at most so long after the damage, whatever it was.
+
+        Parameters
+        ----------
+        briefing
+            What every UAV knows before the damage.
+
+        Returns
+        -------
+        float or None
+            Seconds; None: no promise.
         """
         ...
 

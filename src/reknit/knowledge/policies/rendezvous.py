@@ -155,7 +155,7 @@ def _corners(points: FloatArray) -> tuple[IntArray, FloatArray]:
     if not inside.all():  # rounding at the rim: such points count as corners themselves
         corners = np.union1d(corners, np.flatnonzero(~inside))
     weights = np.zeros((count, len(corners)))
-    place = np.searchsorted(corners, np.sort(np.asarray(ConvexHull(flat).vertices)))
+    corner_rows = np.searchsorted(corners, np.sort(np.asarray(ConvexHull(flat).vertices)))
     rows = np.flatnonzero(inside)
     transform = mesh.transform[simplex[rows]]
     offset = flat[rows] - transform[:, rank]
@@ -163,7 +163,7 @@ def _corners(points: FloatArray) -> tuple[IntArray, FloatArray]:
     part = np.concatenate([part, 1.0 - part.sum(axis=1, keepdims=True)], axis=1)
     part = np.maximum(part, 0.0)
     part /= part.sum(axis=1, keepdims=True)
-    np.add.at(weights, (rows[:, None], place[mesh.simplices[simplex[rows]]]), part)
+    np.add.at(weights, (rows[:, None], corner_rows[mesh.simplices[simplex[rows]]]), part)
     is_corner = np.isin(np.arange(count), corners)
     weights[is_corner] = 0.0
     weights[corners, np.arange(len(corners))] = 1.0

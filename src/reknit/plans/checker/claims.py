@@ -14,7 +14,7 @@ import numpy as np
 from reknit.base.errors import InvalidPlan, InvalidProof
 from reknit.base.types import FloatArray
 from reknit.plans.checker.proof import Proved, prove, refuse_idle_parts
-from reknit.plans.checker.survivors import survivor_rows
+from reknit.plans.checker.survivors import link_limit_m, survivor_rows
 from reknit.plans.checker.targets import demand_faults
 from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.plans.verification import Verification
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from reknit.swarm.scenario import Scenario
 
 __all__ = ["check_claims", "check_plan", "demand_faults"]
-
-_MET = (Status.OPTIMAL, Status.FEASIBLE, Status.DEADLINE, Status.ALREADY_CONNECTED)
-_STILL = (Status.ALREADY_CONNECTED, Status.NOT_FOUND, Status.INFEASIBLE)
 
 
 def check_plan(plan: Plan, scenario: Scenario) -> Verification:
@@ -73,14 +70,8 @@ def check_claims(plan: Plan, scenario: Scenario, faults: list[str]) -> Verificat
     targets = _targets(plan, start)
     _check_uavs(plan, scenario)
     _check_times(plan, scenario, start, targets)
-    _check_status(plan, start, targets, faults)
-    proved = _check_bound(plan, scenario, start)
-    deserved = _deserved(plan, scenario, start, targets, faults)
-    # That the time was over does not show in a plan; what else it is does.
-    if deserved is not (Status.FEASIBLE if plan.status is Status.DEADLINE else plan.status):
-        raise InvalidPlan(
-            f"status is {plan.status.value!r}; targets and bound deserve {deserved.value!r}"
-        )
+    proved = _check_bound(plan, scenario, faults)
+    _check_status(plan, scenario, start, targets, faults)
     return Verification(
         status=plan.status,
         recovery_time_s=plan.recovery_time_s,
@@ -129,59 +120,51 @@ def _check_times(plan: Plan, scenario: Scenario, start: FloatArray, targets: Flo
         )
 
 
-def _check_status(plan: Plan, start: FloatArray, targets: FloatArray, faults: list[str]) -> None:
-    status = plan.status
-    if not isinstance(status, Status):
-        raise InvalidPlan(f"status is {status!r}; allowed: a reknit.Status")
-    if status in _MET and faults:
-        raise InvalidPlan(f"status is {status.value!r}, but {faults[0]}")
-    if status not in _MET and not faults:
-        raise InvalidPlan(f"status is {status.value!r}, but the targets meet every demand")
-    if status in _STILL and not np.array_equal(start, targets):
-        raise InvalidPlan(f"status is {status.value!r}, but the targets are not where UAVs start")
-
-
-def _deserved(
-    plan: Plan, scenario: Scenario, start: FloatArray, targets: FloatArray, faults: list[str]
-) -> Status:
-    """The one status that targets and bound deserve."""
-    is_still = np.array_equal(start, targets)
-    if faults:
-        is_hopeless = is_still and plan.lower_bound_s > _horizon_s(scenario, start)
-        otherwise = Status.NOT_FOUND if is_still else Status.NOT_CONNECTED
-        return Status.INFEASIBLE if is_hopeless else otherwise
-    if is_still:
-        return Status.ALREADY_CONNECTED
-    is_near = plan.recovery_time_s <= plan.lower_bound_s * (1.0 + OPTIMALITY_GAP)
-    return Status.OPTIMAL if is_near else Status.FEASIBLE
-
-
-def _check_bound(plan: Plan, scenario: Scenario, start: FloatArray) -> Proved:
-    status, time_s, claimed_s = plan.status, plan.recovery_time_s, plan.lower_bound_s
+def _check_bound(plan: Plan, scenario: Scenario, faults: list[str]) -> Proved:
+    time_s, claimed_s = plan.recovery_time_s, plan.lower_bound_s
     proved = prove(plan.certificate, scenario)
     if claimed_s > proved.bound_s:
         raise InvalidProof(
             f"lower_bound_s is {claimed_s!r}; its certificate proves {proved.bound_s!r}"
         )
     refuse_idle_parts(plan.certificate, proved)
-    if status in _MET and claimed_s > time_s:
+    if not faults and claimed_s > time_s:
         raise InvalidProof(f"lower_bound_s is {claimed_s!r}; the plan itself takes {time_s!r}")
-    if status is Status.INFEASIBLE and claimed_s <= _horizon_s(scenario, start):
-        raise InvalidPlan(
-            f"status is {status.value!r}, but a bound of {claimed_s!r} s leaves room for a plan"
-        )
-    is_near = time_s <= claimed_s * (1.0 + OPTIMALITY_GAP)
-    if status is Status.OPTIMAL and not is_near:
-        raise InvalidPlan(
-            f"status is 'optimal', but {time_s!r} s is more than {OPTIMALITY_GAP:.1%} above the "
-            f"bound of {claimed_s!r} s"
-        )
-    if status in (Status.FEASIBLE, Status.DEADLINE) and is_near:
-        raise InvalidPlan(
-            f"status is {status.value!r}, but {time_s!r} s is within {OPTIMALITY_GAP:.1%} of the "
-            f"bound of {claimed_s!r} s, which is 'optimal'"
-        )
     return proved
+
+
+def _check_status(
+    plan: Plan, scenario: Scenario, start: FloatArray, targets: FloatArray, faults: list[str]
+) -> None:
+    status = plan.status
+    if not isinstance(status, Status):
+        raise InvalidPlan(f"status is {status!r}; allowed: a reknit.Status")
+    deserved, reason = _deserved(plan, scenario, start, targets, faults)
+    # That the time was over does not show in a plan; what else it is does.
+    if deserved is not (Status.FEASIBLE if status is Status.DEADLINE else status):
+        raise InvalidPlan(f"status is {status.value!r}, but {reason}: {deserved.value!r}")
+
+
+def _deserved(
+    plan: Plan, scenario: Scenario, start: FloatArray, targets: FloatArray, faults: list[str]
+) -> tuple[Status, str]:
+    """The one status that targets and bound deserve, and why."""
+    time_s, bound_s = plan.recovery_time_s, plan.lower_bound_s
+    is_still = np.array_equal(start, targets)
+    if faults and not is_still:
+        return Status.NOT_CONNECTED, faults[0]
+    if faults and bound_s > _horizon_s(scenario, start):
+        return Status.INFEASIBLE, f"a bound of {bound_s!r} s leaves no plan"
+    if faults:
+        room = f"a bound of {bound_s!r} s leaves room for a plan"
+        return Status.NOT_FOUND, f"nobody moves, {faults[0]}, and {room}"
+    if is_still:
+        return Status.ALREADY_CONNECTED, "nobody moves and every demand is met"
+    if time_s <= bound_s * (1.0 + OPTIMALITY_GAP):
+        near = f"{time_s!r} s is within {OPTIMALITY_GAP:.1%} of the bound of {bound_s!r} s"
+        return Status.OPTIMAL, near
+    far = f"{time_s!r} s is more than {OPTIMALITY_GAP:.1%} above the bound of {bound_s!r} s"
+    return Status.FEASIBLE, f"every demand is met and {far}"
 
 
 def _horizon_s(scenario: Scenario, start: FloatArray) -> float:
@@ -193,4 +176,4 @@ def _horizon_s(scenario: Scenario, start: FloatArray) -> float:
     movers = np.setdiff1d(survivor_rows(scenario), np.asarray(scenario.anchors))
     slowest = float(np.asarray(scenario.max_speed_mps)[movers].min(initial=np.inf))
     across_m = float(np.sqrt((np.ptp(start, axis=0) ** 2).sum()))
-    return (across_m + len(start) * scenario.planning_range_m) / slowest
+    return (across_m + len(start) * link_limit_m(scenario)) / slowest

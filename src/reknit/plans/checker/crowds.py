@@ -44,10 +44,10 @@ def crowd_time_s(swarm: Survivors, rows: object, gap_m: float) -> float:
     speed_mps = float(swarm.speeds[rows].max())
     if speed_mps == 0.0:
         return 0.0
-    place = swarm.start[rows] - swarm.start[rows].mean(axis=0)
-    hair_m = _DOUBT * (float(np.abs(place).max()) + gap_m)
+    centred = swarm.start[rows] - swarm.start[rows].mean(axis=0)
+    hair_m = _DOUBT * (float(np.abs(centred).max()) + gap_m)
     s = gap_m * (1.0 - _DOUBT)
-    area, perimeter = _measures(place)
+    area, perimeter = _measures(centred)
     # A hair around the hull takes in what rounding left outside.
     area += perimeter * hair_m + 4.0 * hair_m * hair_m
     perimeter = (perimeter + 7.0 * hair_m) * (1.0 + _DOUBT)

@@ -39,15 +39,15 @@ def check_hole(swarm: Survivors, centre: object, trial_s: float) -> None:
     """
     if swarm.start.shape[1] != 2 or swarm.count < 3:
         raise InvalidProof("the certificate has a hole where there can be none")
-    place = swarm.start - finite_numbers("hole", centre, (2,))
-    distance = np.sqrt((place * place).sum(axis=1))
+    offset = swarm.start - finite_numbers("hole", centre, (2,))
+    distance = np.sqrt((offset * offset).sum(axis=1))
     flight = swarm.speeds * trial_s * (1.0 + _DOUBT)
     nearest = float((distance * (1.0 - _DOUBT) - flight).min())
     range_m = swarm.range_m * (1.0 + _DOUBT)
     if not (nearest > 0.0 and range_m < 2.0 * nearest):
         raise InvalidProof("the certificate's hole may be crossed before its trial time")
     turn = np.arcsin(np.minimum(1.0, flight / distance))
-    angle = np.arctan2(place[:, 1], place[:, 0])
+    angle = np.arctan2(offset[:, 1], offset[:, 0])
     order = np.argsort(angle, kind="stable")
     apart = np.diff(angle[order], append=angle[order[0]] + 2.0 * math.pi)
     apart = apart + turn[order] + np.roll(turn[order], -1)

@@ -56,9 +56,9 @@ def pull_time_s(swarm: Survivors, pulls: object) -> float:
     size = _norm(forces)
     total = float(size.sum())
     rest = float(np.sqrt((forces.sum(axis=0) ** 2).sum())) + error * total
-    place = swarm.start - swarm.start.mean(axis=0)
-    distance = _norm(place)
-    along = float((forces * place).sum())
+    centred = swarm.start - swarm.start.mean(axis=0)
+    distance = _norm(centred)
+    along = float((forces * centred).sum())
     along -= error * float((size * distance).sum()) + rest * float(distance.max()) * (1.0 + error)
     through = _through_links(forces, size, error * total) + count * rest
     pull = along - swarm.range_m * (1.0 + RELATIVE) * through * (1.0 + error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ class Survivors:
         positions = np.asarray(scenario.positions)[rows]
         is_redundant = scenario.connectivity >= 2 and len(rows) >= 3
         swarm = Survivors(
-            positions, speeds, scenario.planning_range_m, lost, is_redundant and lost is None
+            positions, speeds, link_limit_m(scenario), lost, is_redundant and lost is None
         )
         values = np.append(speeds[speeds > 0.0], swarm.range_m)
         if values.min() < _LEAST or values.max() > _MOST:
@@ -103,6 +104,23 @@ def survivor_rows(scenario: Scenario) -> IntArray:
     present = np.ones(len(scenario.positions), dtype=bool)
     present[np.asarray(scenario.destroyed, dtype=np.int64)] = False
     return np.flatnonzero(present)
+
+
+def link_limit_m(scenario: Scenario) -> float:
+    """The length that a planned link may have, metres, from what the scenario says of links.
+
+    ``d = min(d_tr (1 - margin), d_tr sqrt(Q / m)) - 3 sqrt(2) sigma``, where a Gamma variable of
+    shape m and mean 1, the fading, exceeds ``Q / m`` with the demanded reliability. Written out
+    here again, so that a slip in what planners go by is not a slip of the checker too.
+    """
+    limit_m = scenario.radio_range_m * (1.0 - scenario.link_margin)
+    if scenario.link_reliability is not None and scenario.radio is not None:
+        from scipy.special import gammainccinv
+
+        shape = scenario.radio.fading_shape
+        quantile = float(gammainccinv(shape, scenario.link_reliability))
+        limit_m = min(limit_m, scenario.radio_range_m * math.sqrt(quantile / shape))
+    return limit_m - 3.0 * math.sqrt(2.0) * scenario.position_sigma_m
 
 
 def whole_numbers(name: str, value: object, columns: int) -> IntArray:

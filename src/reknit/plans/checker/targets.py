@@ -13,14 +13,14 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components, maximum_flow
 from scipy.spatial import cKDTree
 
 from reknit.base.errors import InvalidPlan
 from reknit.base.types import FloatArray, IntArray
 from reknit.plans.checker.pieces import LinkRule, links_of, pieces
-from reknit.plans.checker.survivors import survivor_rows
+from reknit.plans.checker.survivors import link_limit_m, survivor_rows
 
 if TYPE_CHECKING:
     from reknit.swarm.scenario import Scenario
@@ -39,8 +39,9 @@ _KNOWN = frozenset(
 """Fields of a scenario: the swarm, then what may be asked and is tested here. A demand that is not
 among them would pass unseen. The allowed time is asked of a flight, not of targets."""
 
-_NEAR = 6
-"""Neighbours a loss that are looked at first in a crowd."""
+_NEAR, _NEAR_MANY = 6, 12
+"""How many neighbours are looked at first in a crowd: so many for each of a few losses, or two
+for each of many and so many more."""
 
 
 def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
@@ -63,7 +64,7 @@ def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
     if unknown:
         raise InvalidPlan(f"the checker has no test of {', '.join(sorted(unknown))}")
     faults = []
-    limit_m = scenario.planning_range_m
+    limit_m = link_limit_m(scenario)
     label = pieces(LinkRule(targets, limit_m), np.arange(len(targets)))
     sizes = np.bincount(label)
     if len(sizes) > 1:
@@ -110,17 +111,20 @@ def weak_targets(points: FloatArray, limit_m: float, losses: int) -> IntArray | 
     More links never make it weaker. So in a crowd, which has as many links as pairs, it is enough
     if those with the nearest few do; only if they do not, all are looked at.
     """
-    near = _NEAR * (losses + 1)
+    near = min(_NEAR * (losses + 1), _NEAR_MANY + 2 * (losses + 1))
     rule, tree = LinkRule(points, limit_m), cKDTree(points)
     around = tree.query_ball_point(points, limit_m, return_length=True)
     if float(np.mean(around)) > 2.0 * near:
         index = tree.query(points, k=near + 1)[1]
         left, right = np.repeat(np.arange(len(points)), near + 1), index.ravel()
         keep = (left != right) & rule.holds(left, right)
-        pairs = np.sort(np.stack([left[keep], right[keep]], axis=1), axis=1)
-        pairs = np.unique(pairs, axis=0)
-        few = _lists(np.concatenate([pairs, pairs[:, ::-1]]), len(points))
-        if len(_depth_first(few)[0]) == len(points) and weak_nodes(few, losses) is None:
+        low, high = np.minimum(left[keep], right[keep]), np.maximum(left[keep], right[keep])
+        # One number for a pair sorts many times faster than two.
+        low, high = np.divmod(np.unique(low * len(points) + high), len(points))
+        graph = coo_array((np.ones(len(low)), (low, high)), shape=(len(points), len(points)))
+        both_ways = np.stack([np.append(low, high), np.append(high, low)], axis=1)
+        is_connected = connected_components(graph, directed=False)[0] == 1
+        if is_connected and weak_nodes(_lists(both_ways, len(points)), losses) is None:
             return None
     return weak_nodes(neighbour_lists(points, limit_m), losses)
 

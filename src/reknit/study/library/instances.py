@@ -64,7 +64,7 @@ class Instance:
             on this machine, the better of each.
         """
         folders = (BEST, user_folder()) if folder is None else (folder,)
-        kept = [plan for place in folders if (plan := self._kept(place)) is not None]
+        kept = [plan for folder in folders if (plan := self._kept(folder)) is not None]
         if not kept:
             raise InvalidParameter("instance", self.name, "one with a known plan")
         return reduce(_better, kept)

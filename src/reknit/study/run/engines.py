@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
+import time
 import warnings
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from importlib import import_module
 from typing import Any
 
@@ -14,8 +18,31 @@ from reknit.base.types import JsonDict
 from reknit.study.run.task import Task, failure, run_task
 
 ENGINES = ("joblib", "ray")
+ONE_THREAD = {
+    f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR")
+}
+"""What keeps the numerical libraries of a worker to one thread; read when they are loaded."""
+IDLE_S = 300.0
+"""How long workers without work are kept for the next study."""
+WATCH_S = 1.0
+"""How often a worker looks whether it is still wanted."""
 REACH_S = 10.0
 """How long a cluster may take to answer before it counts as dead."""
+
+
+def _end_with_parent() -> None:
+    """In a worker: end when the process that started it has ended, however that came."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+_WORKERS: Any = {"env": ONE_THREAD, "timeout": IDLE_S, "initializer": _end_with_parent}
 
 
 class NoCluster(ReknitError):
@@ -25,52 +52,55 @@ class NoCluster(ReknitError):
 def carry_out(
     tasks: Sequence[Task], engine: str, workers: int | None, address: str | None
 ) -> Iterator[tuple[Task, JsonDict]]:
-    """Run the tasks, several at a time, and yield each with its row as it is finished."""
+    """Run the tasks, several at a time, and yield each with its row as it is finished.
+
+    They are run in processes of their own, with one thread each, also if it is one at a time:
+    several do not fight over cores, sums come out the same with any number of workers, and the
+    process that asks keeps its threads as they are.
+    """
     if engine not in ENGINES:
         raise UnknownName("engine", engine, ENGINES)
     return _on_ray(tasks, workers, address) if engine == "ray" else _on_joblib(tasks, workers)
 
 
 def _on_joblib(tasks: Sequence[Task], workers: int | None) -> Iterator[tuple[Task, JsonDict]]:
-    joblib = _import("joblib", "a study", "study")
+    loky = _import("joblib.externals.loky", "a study", "study")
     died: Any = import_module("joblib.externals.loky.process_executor").TerminatedWorkerError
     count = min(workers or os.cpu_count() or 1, max(1, len(tasks)))
-    if count == 1:
-        for task in tasks:
-            yield task, run_task(task)
-        return
-
     # joblib puts a fresh worker in the place of one that has grown, and nothing is lost by it.
     warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
-
-    def several(some: Sequence[Task]) -> Iterator[JsonDict]:
-        with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-            jobs = (joblib.delayed(run_task)(task) for task in some)
-            pool = joblib.Parallel(n_jobs=count, return_as="generator_unordered", batch_size=1)
-            rows = pool(jobs)
-            try:
-                for row in rows:  # noqa: UP028 (`yield from` would close `rows` too early)
-                    yield row
-            finally:
-                # Whoever stops in the middle knows that some runs were under way.
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    rows.close()
-
-    left = {task.key: task for task in tasks}
-    while left:
+    waiting = deque(tasks)
+    while waiting:
+        under_way: dict[Any, Task] = {}
+        # joblib's own front end would run in this process if there is one worker.
+        pool = loky.get_reusable_executor(max_workers=count, **_WORKERS)
         try:
-            for row in several(list(left.values())):
-                yield left.pop(row["key"]), row
+            while waiting or under_way:
+                while waiting and len(under_way) < 2 * count:
+                    future = pool.submit(run_task, waiting[0])
+                    under_way[future] = waiting.popleft()
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    row = future.result()
+                    yield under_way.pop(future), row
         except died:
             # A worker was killed, for want of memory say. Nobody tells which run did it, so
-            # those that were under way (joblib hands out two per worker) are tried one by one.
-            for task in list(left.values())[: 2 * count]:
-                del left[task.key]
-                try:
-                    yield task, next(several([task]))
-                except died as error:
-                    yield task, failure(task, error)
+            # those that were under way are tried one by one.
+            for task in under_way.values():
+                yield task, _alone(task, loky, died)
+            under_way.clear()
+        finally:
+            if under_way:  # whoever asked has stopped in the middle
+                pool.shutdown(wait=True, kill_workers=True)
+
+
+def _alone(task: Task, loky: Any, died: Any) -> JsonDict:
+    """The row of a run that has the workers for itself."""
+    pool = loky.get_reusable_executor(max_workers=1, **_WORKERS)
+    try:
+        row: JsonDict = pool.submit(run_task, task).result()
+    except died as error:
+        return failure(task, error)
+    return row
 
 
 def _on_ray(

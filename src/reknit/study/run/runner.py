@@ -8,10 +8,14 @@ from pathlib import Path
 from reknit.algorithms.registry import build
 from reknit.base.errors import InvalidParameter
 from reknit.base.files import checked_path
+from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
 from reknit.study.run.engines import carry_out
 from reknit.study.spec.study import Study
 from reknit.study.store import Store
+from reknit.swarm.validation import is_whole
+
+_LOG = logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ def run_study(
     if fault is not None:
         raise fault[0]
     path = checked_path("path", path)
+    if workers is not None and not (is_whole(workers) and workers >= 1):
+        raise InvalidParameter("workers", workers, "None or a whole number of at least 1")
     for planner in study.planner:
         build(planner.name, planner.parameters)  # tells of a missing library before any work
     tasks = list({task.key: task for task in study.tasks(profile)}.values())
@@ -93,6 +99,10 @@ def run_study(
         progress(before / max(1, len(tasks)), f"{study.name}: starting")
         for number, (task, row) in enumerate(carry_out(todo, engine, workers, address), start=1):
             store.add(task, row)
+            if row["ok"]:
+                _LOG.debug("%s, N=%d, repetition %d", task.label, task.uavs, task.repetition)
+            else:
+                _LOG.warning("%s, N=%d failed: %s", task.label, task.uavs, row["error"])
             share = (before + number) / len(tasks)
             progress(share, f"{study.name}: {task.label}, N={task.uavs}")
         failed = [row for row in store.rows(tasks) if not row["ok"]]

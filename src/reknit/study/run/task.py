@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
-from reknit.algorithms.registry import build, resolved
+from reknit.algorithms.registry import resolved
 from reknit.base.types import JsonDict
 from reknit.exact.proof.bounds import lower_bound
 from reknit.flight.flight import Flight
@@ -164,29 +160,11 @@ def forget_planners() -> None:
     _planner_facts.cache_clear()
 
 
-@contextmanager
-def _one_thread(task: Task) -> Iterator[None]:
-    """A run has one thread, wherever it is run: several at a time do not fight over cores,
-    and sums come out the same with any number of workers and on any machine.
-    """
-    build(task.planner, task.parameters)  # loads the neural network library, if it is needed
-    torch: Any = sys.modules.get("torch")
-    before = None if torch is None else torch.get_num_threads()
-    if torch is not None:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        if torch is not None:
-            torch.set_num_threads(before)
-
-
 def run_task(task: Task) -> JsonDict:
     """Do the work and return a row for the store; a failure is a row that says so."""
     row: JsonDict = {"key": task.key, "ok": True, "error": None}
     try:
-        with _one_thread(task):
-            row |= _repeated(task) if task.strikes else _single(task)
+        row |= _repeated(task) if task.strikes else _single(task)
     except Exception as error:
         return failure(task, error)
     return row

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-Count = Annotated[int, Field(ge=1, strict=True)]
+Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 Uavs = Annotated[int, Field(ge=2, strict=True)]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

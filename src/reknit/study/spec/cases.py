@@ -9,14 +9,14 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
 from reknit.base.errors import InvalidParameter, InvalidScenario, UnknownName
 from reknit.base.types import JsonDict
 from reknit.recovery.repeated import Strike
 from reknit.study.library.instances import instances
-from reknit.study.spec.base import AboveZero, OneOrMore, SpecPart, Uavs, as_list
+from reknit.study.spec.base import AboveZero, OneOrMore, SpecPart, Uavs
 from reknit.swarm.demands import demand_fields
 from reknit.swarm.files import load_scenario, scenario_file
 from reknit.swarm.scenario import Scenario
@@ -120,12 +120,14 @@ class CaseSpec(SpecPart):
     radio_range_m: Annotated[list[AboveZero], *OneOrMore] | None = None
     max_speed_mps: Annotated[list[AboveZero], *OneOrMore] | None = None
     density_per_km2: Annotated[list[AboveZero], *OneOrMore] | None = None
-    layout_seeds: list[Annotated[int, Field(ge=0)]] = Field(default_factory=list)
+    layout_seeds: Annotated[list[Annotated[int, Field(ge=0)]], *OneOrMore] = Field(
+        default_factory=list
+    )
     max_acceleration_mps2: AboveZero | None = None
     demands: JsonDict = Field(default_factory=dict)
     strikes: list[StrikeFields] = Field(default_factory=list)
-    families: list[str] = Field(default_factory=list)
-    scenarios: Annotated[list[str], BeforeValidator(as_list)] = Field(default_factory=list)
+    families: Annotated[list[str], *OneOrMore] = Field(default_factory=list)
+    scenarios: Annotated[list[str], *OneOrMore] = Field(default_factory=list)
 
     def kinds(self, folder: Path) -> Iterator[JsonDict]:
         """The scenarios, as fields of a `Task`.
@@ -134,6 +136,11 @@ class CaseSpec(SpecPart):
         ----------
         folder
             Where the names of scenario files count from.
+
+        Yields
+        ------
+        dict
+            Names and values of the fields, one scenario's at a time.
         """
         for kind in self._scenarios(folder):
             yield {
@@ -186,8 +193,25 @@ class CaseSpec(SpecPart):
             **changed,
         }
 
+    def check_kind(self) -> None:
+        """Raise if what describes a grid stands beside the files or families in its place."""
+        instead = "families" if self.families else "scenarios" if self.scenarios else ""
+        if self.families and self.scenarios:
+            raise InvalidParameter("scenarios", self.scenarios, "none beside families")
+        if not instead:
+            return
+        of_files = ("radio_range_m", "max_speed_mps") if self.scenarios else ()
+        for name in (*GRID, "dim", "layout_seeds"):
+            if name in self.model_fields_set and name not in of_files:
+                raise InvalidParameter(name, getattr(self, name), f"none beside {instead}")
+
     def check_losses(self) -> None:
-        """Raise if the grid has a swarm that loses all its UAVs."""
+        """Raise if the grid has a swarm that loses all its UAVs, or a strike at one it has not."""
+        for given in [] if self.families or self.scenarios else self.strikes:
+            for uav in given.get("uavs", ()):
+                if isinstance(uav, str) or not 0 <= uav < min(self.uavs):
+                    allowed = f"UAV ids from 0 to {min(self.uavs) - 1}"
+                    raise InvalidParameter("strikes", uav, allowed)
         for uavs, destroyed in product(self.uavs, self.destroyed):
             if destroyed >= uavs and not (self.families or self.scenarios):
                 allowed = f"fewer than the {uavs} UAVs of a swarm"

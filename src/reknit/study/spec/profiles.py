@@ -39,6 +39,17 @@ class PlannerSpec(SpecPart):
 class FewerSpec(SpecPart):
     """Fewer repetitions of costly runs: those of some planners (of all, if none is named) on
     swarms of at least so many UAVs, at some damages (at all, if none is listed). None for 0.
+
+    Parameters
+    ----------
+    repetitions
+        How many of each at most.
+    planners
+        Labels of the planners that it is about; none: of all.
+    from_uavs
+        The smallest N that it is about.
+    destroyed
+        The N_D that it is about, as the cases have them; none: all.
     """
 
     repetitions: Annotated[int, Field(ge=0, strict=True)]
@@ -47,7 +58,22 @@ class FewerSpec(SpecPart):
     destroyed: list[Lost] = Field(default_factory=list)
 
     def covers(self, label: str, uavs: int, destroyed: float) -> bool:
-        """Whether it holds for a planner on a swarm of this size under this damage."""
+        """Whether it holds for a planner on a swarm of this size under this damage.
+
+        Parameters
+        ----------
+        label
+            What the planner is called in the study.
+        uavs
+            N, the size of the swarm.
+        destroyed
+            N_D, a number or a share, as the case has it.
+
+        Returns
+        -------
+        bool
+            Whether fewer repetitions are run.
+        """
         return (
             uavs >= self.from_uavs
             and (not self.planners or label in self.planners)
@@ -56,7 +82,21 @@ class FewerSpec(SpecPart):
 
 
 class ProfileSpec(SpecPart):
-    """What a profile changes: fewer repetitions, smaller swarms, fewer planners."""
+    """What a profile changes: fewer repetitions, smaller swarms, fewer planners.
+
+    Parameters
+    ----------
+    repetitions
+        Of every case, in the place of the study's own number.
+    max_uavs
+        The largest N that is run.
+    destroyed
+        The N_D that are run; None: all.
+    planners
+        Labels of the planners that are run; None: all.
+    fewer
+        Costly runs with fewer repetitions yet.
+    """
 
     repetitions: Count | None = None
     max_uavs: Uavs | None = None

@@ -208,13 +208,15 @@ class Study(SpecPart):
         for number, case in enumerate(self.case):
             key = "destroyed"
             try:
+                case.check_kind()
                 case.check_losses()
                 key = "demands"
                 case.check_demands()
                 key = "scenarios"
                 list(case.kinds(self._folder))
             except ReknitError as error:
-                return error, ("case", number, key)
+                field = getattr(error, "field", key)
+                return error, ("case", number, field if field in CaseSpec.model_fields else key)
         return self._fault_of_views()
 
     def _names(self) -> Iterator[tuple[str, str, Sequence[str], Place]]:
@@ -322,7 +324,7 @@ def load_study(name: str | Path, *, with_planners: bool = True) -> Study:
     UnreadableFile
         If the file is missing or wrong; names the line, the value and what is allowed.
     """
-    path = Path(name)
+    path = checked_path("study", name)
     if path.suffix != ".toml":
         known = built_in_studies()
         if str(name) not in known:

@@ -25,6 +25,8 @@ class ViewSpec(SpecPart):
     kind
         lines, bars and dots show `y` over `x`; degrees, curves, training, subnets and maps have
         axes of their own.
+    title
+        What stands above it.
     x
         A property of the case, ``label``, or a parameter of a planner.
     y
@@ -53,6 +55,11 @@ class ViewSpec(SpecPart):
             Names of the parameters that the study gives to its planners.
         values
             The values that every column of `ROW_COLUMNS` has in the study.
+
+        Returns
+        -------
+        tuple or None
+            The error and the key; None if nothing is wrong.
         """
         axes = (*ROW_COLUMNS, *parameters)
         if self.kind in WITH_AXES and self.x not in axes:

@@ -6,6 +6,7 @@ command line and the keys of a study are derived from the list.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,19 @@ def unmet_demands(scenario: Scenario, targets: FloatArray, is_over: Cancel = nev
     is_over
         Asked where the test takes long; once it says so, what is not known to be met is unmet.
     """
-    tests = (demand.unmet for demand in DEMANDS if demand.unmet is not None)
-    faults = (test(scenario, targets, is_over) for test in tests)
-    return [fault for fault in faults if fault is not None]
+    return list(_faults(scenario, targets, is_over))
+
+
+def meets_demands(scenario: Scenario, targets: FloatArray, is_over: Cancel = never) -> bool:
+    """Whether targets lack nothing of what a scenario demands; the rest is as of `unmet_demands`.
+
+    The tests that take long come last, and none is made after one that fails.
+    """
+    return next(_faults(scenario, targets, is_over), None) is None
+
+
+def _faults(scenario: Scenario, targets: FloatArray, is_over: Cancel) -> Iterator[str]:
+    for demand in DEMANDS:
+        fault = None if demand.unmet is None else demand.unmet(scenario, targets, is_over)
+        if fault is not None:
+            yield fault

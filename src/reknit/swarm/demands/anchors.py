@@ -22,9 +22,8 @@ def _check(value: Any, scenario: Scenario) -> IntArray:
     anchors = rows("anchors", value, scenario.uavs, scenario.names)
     lost = np.intersect1d(anchors, scenario.destroyed)
     if len(lost):
-        raise InvalidScenario(
-            "anchors", f"{scenario.label(int(lost[0]))}, which is destroyed", "survivors"
-        )
+        allowed = "survivors; this one is destroyed"
+        raise InvalidScenario("anchors", scenario.label(int(lost[0])), allowed)
     return anchors
 
 

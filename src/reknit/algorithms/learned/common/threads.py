@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 import torch
@@ -46,8 +45,7 @@ def run_until_over(work: Callable[[Context], None], context: Context) -> bool:
         return True
     left = threading.Event()
     news: _News = SimpleQueue()
-    inner = replace(
-        context,
+    inner = context.with_changes(
         budget=Budget(),
         cancel=left.is_set,
         progress=lambda fraction, message: news.put((fraction, message)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -20,7 +21,8 @@ NEAR_BOUND = 0.99
 """Share of the bound 1 / ||A||_inf that eps takes under the rule "norm"; Prop. 1 asks for less
 than all of it."""
 
-EPSILON_RULES = ("uavs", "norm")
+EpsilonRule = Literal["uavs", "norm"]
+EPSILON_RULES = get_args(EpsilonRule)
 
 _SPARSE_BELOW = 0.25
 """Blocks with at most this share of links are quicker to multiply with row by row."""

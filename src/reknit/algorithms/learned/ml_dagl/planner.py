@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,13 +17,13 @@ from torch import Tensor
 from reknit.algorithms.descent import Descent
 from reknit.algorithms.learned.common.baseline import Flown
 from reknit.algorithms.learned.common.layers import dropout_generator
-from reknit.algorithms.learned.common.loss import LossRule
+from reknit.algorithms.learned.common.loss import Disconnection, LossRule
 from reknit.algorithms.learned.common.online import OnlineRule, Outcome, iterate
 from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.solution import NO, choose
 from reknit.algorithms.learned.common.threads import run_until_over
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
-from reknit.algorithms.learned.ml_dagl.kernel import Kernel
+from reknit.algorithms.learned.ml_dagl.kernel import EpsilonRule, Kernel
 from reknit.algorithms.learned.ml_dagl.pull.net import PullNet, PullShape
 from reknit.algorithms.learned.ml_dagl.pull.proposing import (
     PullSettings,
@@ -34,6 +34,9 @@ from reknit.algorithms.learned.ml_dagl.settings import (
     PAPER,
     PRESETS,
     RELAXED,
+    Fastest,
+    Gco,
+    PresetName,
     Settings,
 )
 from reknit.algorithms.learned.ml_dagl.weight_files import (
@@ -42,7 +45,14 @@ from reknit.algorithms.learned.ml_dagl.weight_files import (
     untrained_net,
     weight_file,
 )
-from reknit.algorithms.parameters import Dropout, Iterations, LearningRate, Penalty, Range
+from reknit.algorithms.parameters import (
+    DEFAULT_PRESET,
+    Dropout,
+    Iterations,
+    LearningRate,
+    Penalty,
+    Range,
+)
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter, TooLarge, UnknownName
@@ -54,7 +64,6 @@ from reknit.swarm.scenario import Scenario
 
 _Part = TypeVar("_Part", Settings, PullSettings, PullShape, LossRule, OnlineRule)
 
-DEFAULT_PRESET = "default"
 PRETRAINED, RANDOM, IDENTITY = "pretrained", "random", "identity"
 
 _OF_EVERY_PRESET = ("preset", "weights", "contraction", "trimming", "refine")
@@ -125,24 +134,26 @@ class MlDagl:
         Iterate once more from untrained weights if no output was connected.
     """
 
-    preset: str = DEFAULT_PRESET
+    UNSET: ClassVar[str] = "the preset's"
+
+    preset: PresetName = DEFAULT_PRESET
     trees: Annotated[int, Range(least=1, most=10_000)] | None = None
     attention: bool | None = None
     links: bool | None = None
-    disconnection: str | None = None
+    disconnection: Disconnection | None = None
     penalty: Penalty | None = None
-    epsilon: str | float | None = None
-    branches: Sequence[int] | str | None = None
+    epsilon: EpsilonRule | float | None = None
+    branches: Sequence[int] | Literal["rule"] | None = None
     iterations: Iterations | None = None
     learning_rate: LearningRate | None = None
     dropout: Dropout | None = None
-    gco: str | None = None
+    gco: Gco | None = None
     residual: bool | None = None
     weights: str | Path = PRETRAINED
     contraction: bool | None = None
     trimming: bool | None = None
     refine: Iterations | None = None
-    fastest: str | None = None
+    fastest: Fastest | None = None
     drop_branches: bool | None = None
     awake_only: bool | None = None
     untrained_restart: bool | None = None
@@ -217,10 +228,7 @@ class MlDagl:
     def resolved(self) -> JsonDict:
         """Every parameter with the value it comes to, the preset's included."""
         chosen = self.pulling if self.preset == DEFAULT_PRESET else self.settings
-        values = asdict(chosen)
-        if not values.get("untrained_restart"):
-            values.pop("untrained_restart", None)  # stored runs are of before there was one
-        return {"preset": self.preset, "weights": str(self.weights), **values}
+        return {"preset": self.preset, "weights": str(self.weights), **asdict(chosen)}
 
     def weight_files(self, uavs: int | None = None, dim: int | None = None) -> Sequence[Path]:
         """The weight files that decide its plans of swarms of this kind; None: of any."""
@@ -374,7 +382,7 @@ def _refined(
     for origin, start in (("output", best.targets), ("positions", None)):
         if context.is_over:
             break
-        begun = replace(context, progress=silent, warm_start=start)
+        begun = context.with_changes(progress=silent, warm_start=start)
         candidates.append((origin, descent.propose(scaled.scenario, begun)))
     origin, kept = min(candidates, key=lambda named: _rank(scaled, named[1].targets))
     details = {**(proposal.details or {}), "refined": origin}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,8 +20,10 @@ from reknit.algorithms.learned.ml_dagl.kernel import (
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.swarm.scenario import Scenario
 
-GCO = ("bipartite", "ordinary")
-FASTEST = ("planned", "flown")
+Gco = Literal["bipartite", "ordinary"]
+GCO = get_args(Gco)
+Fastest = Literal["planned", "flown"]
+FASTEST = get_args(Fastest)
 
 
 @dataclass(frozen=True)
@@ -154,5 +157,6 @@ RELAXED = Settings(
 PAPER_SIZES = (20, 50, 100, 200, 500, 1000)
 """N of the paper's swarms, for each of which the preset "paper" has weights of its own."""
 
-PRESETS = {"relaxed": RELAXED, "paper": PAPER}
+PresetName = Literal["default", "relaxed", "paper"]
+PRESETS: dict[PresetName, Settings] = {"relaxed": RELAXED, "paper": PAPER}
 """Those with the paper's network. The preset "default" has another, see `pull`."""

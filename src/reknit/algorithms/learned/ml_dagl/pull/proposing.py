@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -258,7 +258,7 @@ def _refined(
         contraction=False,
         trimming=settings.trimming,
     )
-    begun = replace(context, progress=silent, warm_start=output)
+    begun = context.with_changes(progress=silent, warm_start=output)
     targets = descent.propose(scenario, begun).targets
     if not _is_connected(scenario, targets):
         return []
