@@ -14,7 +14,7 @@ from reknit.study.measures import STORED
 from reknit.study.report.write import write_report
 from reknit.study.run.runner import run_study
 from reknit.study.run.task import run_task
-from reknit.study.spec.study import Study
+from reknit.study.spec.study import Study, load_study
 from reknit.study.store import TIMINGS, Store, _about
 
 OLD_COLUMNS = """
@@ -145,6 +145,55 @@ def test_published_runs_are_not_run_again(study: Study, tmp_path: Path) -> None:
         for left, right in zip(one.rows(tasks), two.rows(tasks), strict=True):
             for name in set(left) - {*TIMINGS, "track"}:
                 assert left[name] == right[name]
+
+
+def test_studies_in_one_folder_share_their_runs(study: Study, tmp_path: Path) -> None:
+    """A second study makes only the runs that the first did not, and shows them as its own:
+    under its labels and with the losses as it gives them. A file of another version, or that is
+    no results file, has nothing to share and is in nobody's way.
+    """
+    first = study.tasks("quick")
+    run_study(study, tmp_path / "first.duckdb", workers=1)
+    fields = study.model_dump(exclude_defaults=True)
+    fields["planner"] = [{"name": "sidr", "label": "bodies"}, {"name": "center-fly"}]
+    fields["case"], fields["view"] = [{"uavs": 20, "destroyed": 10}], []
+    other = Study.of({**fields, "name": "other"})
+    (tmp_path / "broken.duckdb").write_text("no results")
+    with duckdb.connect(str(tmp_path / "older.duckdb")) as base:
+        base.execute("CREATE TABLE about (name VARCHAR, value VARCHAR)")
+        base.execute("INSERT INTO about VALUES ('format', '1'), ('reknit', '0.0')")
+    assert run_study(other, tmp_path / "elsewhere" / "own.duckdb", workers=1).before == 0
+    summary = run_study(other, tmp_path / "second.duckdb", workers=1, share=True)
+    assert (summary.before, summary.now) == (2, 2)
+    with (
+        Store(tmp_path / "first.duckdb", study, read_only=True) as one,
+        Store(tmp_path / "second.duckdb", other, read_only=True) as two,
+    ):
+        rows = two.rows(other.tasks("quick"))
+        shared = {row["key"]: row for row in one.rows(first)}
+    assert [(row["label"], row["destroyed"]) for row in rows] == [
+        ("bodies", 10),
+        ("center-fly", 10),
+    ] * 2
+    for row in rows[::2]:
+        assert row["charged_time_s"] == shared[row["key"]]["charged_time_s"]
+        assert shared[row["key"]]["destroyed"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "has_them"),
+    [
+        ("baselines", "scalability"),
+        ("time-to-reconnect", "scalability"),
+        ("online-time", "damage-sweep"),
+    ],
+)
+def test_some_built_in_studies_need_no_runs_of_their_own(name: str, has_them: str) -> None:
+    """They show runs of another study in another way: all of theirs are among its runs."""
+    keys, theirs = (
+        {task.key for task in load_study(study).tasks("paper")} for study in (name, has_them)
+    )
+    assert keys <= theirs
 
 
 def test_runs_that_cannot_be_taken_are_refused(study: Study, tmp_path: Path) -> None:

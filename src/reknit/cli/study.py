@@ -94,6 +94,7 @@ def run(
                     address=address,
                     retry=retry,
                     known=known,
+                    share=True,
                     progress=progress,
                 )
         except StoreRefused as error:

@@ -138,7 +138,8 @@ class Store:
             ) from error
 
     def rows(self, tasks: Sequence[Task]) -> list[JsonDict]:
-        """The stored runs of the given tasks, in their order; labels as the tasks say now.
+        """The stored runs of the given tasks, in their order; labels and cases as the tasks say
+        now, since a run may have been made for another study that has the same one.
 
         A column that the file does not have, because it is older than a measure, is None.
         """
@@ -153,7 +154,7 @@ class Store:
         for task in tasks:
             row = stored.get(task.key)
             if row is not None:
-                row = {**row, "label": task.label}
+                row = {**row, **task.identity, **task.case}
                 for name in _AS_JSON:
                     row[name] = json.loads(row[name]) if row[name] else None
                 matching.append(row)
@@ -198,6 +199,39 @@ class Store:
             )
         except self._duckdb.Error as error:
             raise StoreRefused(_plain(path, error)) from error
+        return len(self.done()) - before
+
+    def share(self, path: Path, tasks: Sequence[Task]) -> int:
+        """Keep the runs of another study's results file, as far as they are some of the given
+        tasks, went well and are not here yet. A file that cannot be read, or holds results of
+        another version, has none.
+
+        Returns
+        -------
+        int
+            How many there were.
+        """
+        before = len(self.done())
+        try:
+            with reading(path) as other:
+                about = dict(other.execute("SELECT * FROM about").fetchall())
+                if (about.get("format"), about.get("reknit")) != (str(FORMAT), VERSION):
+                    return 0
+                held = {
+                    column[0]
+                    for column in other.execute("SELECT * FROM runs LIMIT 0").description or []
+                }
+                names = ", ".join(name for name in _COLUMNS if name in held)
+                rows = other.execute(
+                    f"SELECT {names} FROM runs WHERE ok AND list_contains(?, key)",  # noqa: S608
+                    [[task.key for task in tasks]],
+                ).fetchall()
+        except self._duckdb.Error:
+            return 0
+        marks = ", ".join("?" for _ in names.split(", "))
+        statement = f"INSERT OR IGNORE INTO runs ({names}) VALUES ({marks})"  # noqa: S608
+        for row in rows:
+            self._write(statement, list(row))
         return len(self.done()) - before
 
     def _add_columns(self) -> None:

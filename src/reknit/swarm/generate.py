@@ -81,7 +81,7 @@ def generate(
     points, box = LAYOUTS[layout].swarm(uavs, density_per_km2, radio_range_m, dim, layout_rng)
     demands.setdefault("allowed_time_s", _allowed_time_s(box, max_speed_mps))
     if isinstance(destroyed, (int, float, np.integer, np.floating)):
-        count = _count(destroyed, uavs)
+        count = number_lost(destroyed, uavs)
         model = DAMAGE_MODELS[damage]
         for _ in range(_SPLIT_TRIES if split else 1):
             ids = model(points, count, radio_range_m, damage_rng)
@@ -108,7 +108,8 @@ def _splits(points: FloatArray, ids: IntArray, range_m: float) -> bool:
     return count_subnets(np.delete(points, ids, axis=0), range_m) > 1
 
 
-def _count(destroyed: int | float, uavs: int) -> int:
+def number_lost(destroyed: int | float, uavs: int) -> int:
+    """N_D of a swarm of `uavs`, given as a number (int) or as a ratio (float)."""
     allowed = f"a number from 0 to {uavs - 1}, or a ratio of at least 0 that leaves a survivor"
     if isinstance(destroyed, bool) or not math.isfinite(destroyed) or destroyed < 0:
         raise InvalidParameter("destroyed", destroyed, allowed)

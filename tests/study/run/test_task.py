@@ -39,6 +39,16 @@ def test_the_key_is_the_work_not_its_name() -> None:
         assert replace(TASK, **change).key != TASK.key
 
 
+def test_a_share_and_the_number_it_comes_to_are_the_same_work() -> None:
+    """Half of 30 and 15 of 30 are one swarm, to the byte, and so one run; 14 are another."""
+    half, number = (
+        replace(TASK, uavs=30, destroyed=destroyed, planner="sidr", parameters={}, budget_s=None)
+        for destroyed in (0.5, 15)
+    )
+    assert half.scenario() == number.scenario()
+    assert half.key == number.key != replace(number, destroyed=14).key
+
+
 def test_a_changed_default_is_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """When a planner's default changes, runs stored with the old one do not stand for it."""
     hero = replace(TASK, planner="hero")

@@ -49,6 +49,7 @@ def run_study(
     address: str | None = None,
     retry: bool = False,
     known: Path | str | None = None,
+    share: bool = False,
     progress: Progress = silent,
 ) -> Summary:
     """Run a study, or the rest of it. Killed at any moment, the next call goes on from there.
@@ -68,6 +69,8 @@ def run_study(
     known
         A Parquet file of runs, as `write_report` exports them, or a folder of such files: what is
         in them is not run again.
+    share
+        Nor is what other results files in the same folder hold: studies have runs in common.
     progress
         Called with the share done and a line of text.
 
@@ -88,9 +91,13 @@ def run_study(
         build(planner.name, planner.parameters)  # tells of a missing library before any work
     tasks = list({task.key: task for task in study.tasks(profile)}.values())
     files = [] if known is None else _parquet_files(checked_path("known", known))
+    others = sorted(path.parent.glob("*.duckdb")) if share else []
     with Store(path, study) as store:
         for file in files:
             store.take(file, tasks)
+        for other in others:
+            if other != path:
+                store.share(other, tasks)
         done = store.done()
         todo = [task for task in tasks if task.key not in done or (retry and not done[task.key])]
         before = len(tasks) - len(todo)
@@ -103,8 +110,8 @@ def run_study(
                 _LOG.debug("%s, N=%d, repetition %d", task.label, task.uavs, task.repetition)
             else:
                 _LOG.warning("%s, N=%d failed: %s", task.label, task.uavs, row["error"])
-            share = (before + number) / len(tasks)
-            progress(share, f"{study.name}: {task.label}, N={task.uavs}")
+            portion = (before + number) / len(tasks)
+            progress(portion, f"{study.name}: {task.label}, N={task.uavs}")
         failed = [row for row in store.rows(tasks) if not row["ok"]]
     first = f"{failed[0]['label']}: {failed[0]['error'].splitlines()[0]}" if failed else ""
     return Summary(len(tasks), before, len(todo), len(failed), first)

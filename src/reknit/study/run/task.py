@@ -21,7 +21,7 @@ from reknit.study.measures import RunFacts, figures_of
 from reknit.study.run.track import packed
 from reknit.study.spec.cases import strike_of
 from reknit.swarm.files import ScenarioFile, scenario_of
-from reknit.swarm.generate import generate
+from reknit.swarm.generate import generate, number_lost
 from reknit.swarm.scenario import Scenario
 
 
@@ -84,6 +84,9 @@ class Task:
         given = {item.name: getattr(self, item.name) for item in fields(self)}
         for name in ("label", "planner", "parameters"):
             del given[name]
+        if self.instance is None and self.scenario_json is None:
+            # Half of 200 and 100 of 200 are the same swarm.
+            given["destroyed"] = number_lost(self.destroyed, self.uavs)
         # What is not set does not count: a new field leaves the keys of older studies alone.
         settled = {name: value for name, value in given.items() if value not in (None, {}, ())}
         # Further strikes may leave a swarm of another size to plan for.
