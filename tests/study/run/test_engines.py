@@ -62,8 +62,11 @@ def test_one_worker_that_dies_costs_its_own_run_alone(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
-    """After a kill -9 of the runner nobody goes on computing for it."""
+@pytest.mark.parametrize("pause_s", [0.0, 2.0], ids=["starting", "at work"])
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path, pause_s: float) -> None:
+    """After a kill -9 of the runner nobody goes on computing for it, not even a worker that was
+    only just being started.
+    """
     (tmp_path / "s.toml").write_text(
         'name = "s"\nrepetitions = 2000\n[[planner]]\nname = "certified"\n[[case]]\nuavs = 200\n'
     )
@@ -89,7 +92,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
                 workers = [pid for pid in chain(*children) if is_worker(pid)]
                 time.sleep(0.2)
             assert len(workers) == 2, f"{workers}, the runner's exit code is {runner.poll()}"
-            time.sleep(2.0)  # they load what they need
+            time.sleep(pause_s)
         finally:
             runner.kill()
     until = time.monotonic() + 30.0

@@ -30,9 +30,10 @@ REACH_S = 10.0
 """How long a cluster may take to answer before it counts as dead."""
 
 
-def _end_with_parent() -> None:
-    """In a worker: end when the process that started it has ended, however that came."""
-    parent = os.getppid()
+def _end_with(parent: int) -> None:
+    """In a worker: end when the process that started it has ended, however and whenever that came,
+    be it while the worker was starting.
+    """
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -42,7 +43,15 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-_WORKERS: Any = {"env": ONE_THREAD, "timeout": IDLE_S, "initializer": _end_with_parent}
+def _pool(loky: Any, workers: int) -> Any:
+    """So many workers; those of an earlier call, if they are still there."""
+    return loky.get_reusable_executor(
+        max_workers=workers,
+        env=ONE_THREAD,
+        timeout=IDLE_S,
+        initializer=_end_with,
+        initargs=(os.getpid(),),
+    )
 
 
 class NoCluster(ReknitError):
@@ -73,7 +82,7 @@ def _on_joblib(tasks: Sequence[Task], workers: int | None) -> Iterator[tuple[Tas
     while waiting:
         under_way: dict[Any, Task] = {}
         # joblib's own front end would run in this process if there is one worker.
-        pool = loky.get_reusable_executor(max_workers=count, **_WORKERS)
+        pool = _pool(loky, count)
         try:
             while waiting or under_way:
                 while waiting and len(under_way) < 2 * count:
@@ -95,7 +104,7 @@ def _on_joblib(tasks: Sequence[Task], workers: int | None) -> Iterator[tuple[Tas
 
 def _alone(task: Task, loky: Any, died: Any) -> JsonDict:
     """The row of a run that has the workers for itself."""
-    pool = loky.get_reusable_executor(max_workers=1, **_WORKERS)
+    pool = _pool(loky, 1)
     try:
         row: JsonDict = pool.submit(run_task, task).result()
     except died as error:
