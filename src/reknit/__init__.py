@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from reknit.base.display import drawn_by
 from reknit.base.version import VERSION
 
 TYPE_CHECKING = False  # what `typing` says too; loading that takes longer than all the rest here
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from reknit.algorithms.registry import planners
     from reknit.base.budget import Budget
     from reknit.base.context import Context
+    from reknit.base.display import Drawing
     from reknit.exact.proof.bounds import lower_bound
     from reknit.flight.controller import Controller
     from reknit.flight.flight import Flight
@@ -162,6 +164,15 @@ __all__ = [
     "errors",
     "testing",
 ]
+
+
+def _drawing() -> Drawing:
+    from reknit.viz import notebook
+
+    return notebook
+
+
+drawn_by(_drawing)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
-"""`descent`: gradient descent on the targets themselves, with no network and nothing learned.
+"""`descent`: gradient descent on the targets themselves, with no neural net and nothing learned.
 
-Every learned planner here comes to targets by descending a loss through a network. This one
-leaves the network out and is therefore what each of them is to be held against.
+Every learned planner here comes to targets by descending a loss through a neural net. This one
+leaves the neural net out and is therefore what each of them is to be held against.
 """
 
 from __future__ import annotations

@@ -185,13 +185,13 @@ BUILT_IN = (
     Entry(
         "ml-dagl",
         "reknit.algorithms.learned.ml_dagl.planner:MlDagl",
-        "a network has learned how survivors pull each other; preset=paper: the paper's network",
+        "a neural net has learned how survivors pull each other; preset=paper: the paper's own",
         extra="learn",
     ),
     Entry(
         "descent",
         "reknit.algorithms.descent:Descent",
-        "gradient descent on the targets themselves, no network; the learned ones' control",
+        "gradient descent on the targets themselves, no neural net; the learned ones' control",
     ),
     Entry(
         "contraction",

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+TYPE_CHECKING = False  # the package loads this first of all, and `typing` takes its time
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
 
-_PICTURES = "reknit.viz.notebook"
-"""Draws; named here and loaded on first use, since no layer imports from one above it."""
+    class Drawing(Protocol):
+        """What draws: `plot` gives a figure of an object, `html` what a notebook shows of it."""
+
+        def plot(self, item: Any, *context: Any) -> Any: ...
+
+        def html(self, item: Any) -> str: ...
+
+
+_loaders: list[Callable[[], Drawing]] = []
+
+
+def drawn_by(load: Callable[[], Drawing]) -> None:
+    """Say what draws all objects. `load` gives it, and is called when something is to be drawn."""
+    _loaders[:] = [load]
 
 
 class Displayed:
@@ -24,7 +38,7 @@ class Displayed:
         -------
         matplotlib.figure.Figure
         """
-        return import_module(_PICTURES).plot(self, *context)
+        return _loaders[0]().plot(self, *context)
 
     def _repr_html_(self) -> str:
-        return str(import_module(_PICTURES).html(self))
+        return _loaders[0]().html(self)

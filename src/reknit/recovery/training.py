@@ -37,10 +37,10 @@ def train(
     uavs
         N, for the preset "paper" alone, which has one model per size; None: 200.
     gco, residual
-        For the preset "paper" alone: a network with the ordinary convolution or without its skip
+        For the preset "paper" alone: a neural net with the ordinary convolution or without its skip
         connections, as of `ml-dagl`, trained for itself.
     attention, links
-        For the preset "default" alone: a network with or without them, trained for itself; None:
+        For the preset "default" alone: a neural net with or without them, trained for itself; None:
         as shipped.
     """
     if planner not in TRAINABLE:

@@ -1,4 +1,4 @@
-"""What every graph-learning baseline is made of: its own network, and one online training.
+"""What every graph-learning baseline is made of: its own net, and one online training.
 
 The loss, the iterations, the best output so far and every reason to stop are shared; nothing is
 repaired: a baseline's weaknesses are part of what is compared.
@@ -40,7 +40,7 @@ from reknit.swarm.scenario import Scenario
 
 @dataclass(frozen=True, eq=False)
 class OnlineNet:
-    """A network made for one scenario.
+    """A net made for one scenario.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class OnlineNet:
 
 @dataclass(frozen=True)
 class Baseline(ABC):
-    """A network trained on the one scenario at hand; the fastest connected output seen is the plan.
+    """A net trained on the one scenario at hand; the fastest connected output seen is the plan.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Baseline(ABC):
         UAV, which stands in the loss. The descriptions say that the best output is kept and
         leave open by which. Training is the same for either.
     inputs
-        What the network is given: positions that are "normalised", or in "metres".
+        What the net is given: positions that are "normalised", or in "metres".
     restart
         Adam forgets what it has seen after every output that is not connected.
     split_limit
@@ -151,14 +151,14 @@ class Baseline(ABC):
         )
 
     def features(self, scaled: ScaledScenario) -> Tensor:
-        """(N, dim) what the network is given of every UAV, survivors before destroyed ones."""
+        """(N, dim) what the net is given of every UAV, survivors before destroyed ones."""
         if self.inputs == "normalised":
             return scaled.unit
         return torch.from_numpy(scaled.scale.to_metres(scaled.unit).astype(np.float32))
 
     @abstractmethod
     def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
-        """The method's network for one scenario, with its first weights."""
+        """The method's net for one scenario, with its first weights."""
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """Train on the scenario; the fastest connected output seen, or the one with the lowest

@@ -65,7 +65,7 @@ class Checkpoint:
                     self.moments[f"{moment}/{name}"] = optimizer.state[parameter][moment].clone()
 
     def restore(self, optimizer: torch.optim.Optimizer, net: nn.Module) -> None:
-        """Give the network and the optimiser their state back."""
+        """Give the net and the optimiser their state back."""
         net.load_state_dict(self.weights)
         if not self.moments:
             return

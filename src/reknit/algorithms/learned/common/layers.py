@@ -1,6 +1,6 @@
-"""What the graph networks of the baselines are made of: kernels, dropout, first weights.
+"""What the graph nets of the baselines are made of: kernels, dropout, first weights.
 
-Nothing here draws from torch's global generator: networks are built without values and filled
+Nothing here draws from torch's global generator: nets are built without values and filled
 from a generator that is passed in.
 """
 

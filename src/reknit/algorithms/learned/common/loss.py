@@ -1,4 +1,4 @@
-"""What a network's outputs are worth: the paper's loss and its relaxation, a batch at a time.
+"""What a net's outputs are worth: the paper's loss and its relaxation, a batch at a time.
 
 The paper's loss of one solution is ``L^k = T_rc^k + lambda (N_s^k - 1)``, eq. (loss1). The count
 has no gradient. ``N_s - 1`` is the number of EMST edges longer than d_tr, so the total excess

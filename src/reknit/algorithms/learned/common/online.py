@@ -1,6 +1,6 @@
-"""Online iterations: a network is trained on the one scenario at hand, and the best output is kept.
+"""Online iterations: a net is trained on the one scenario at hand, and the best output is kept.
 
-Everything a graph-learning planner does at run time but its network: the loop, best so far over
+Everything a graph-learning planner does at run time but its net: the loop, best so far over
 iterations and branches, dropping branches that lost, and every reason to stop.
 """
 
@@ -25,7 +25,7 @@ from reknit.base.types import FloatArray
 from reknit.plans.status import OPTIMALITY_GAP
 
 Forward = Callable[[Sequence[int]], Tensor]
-"""Branch numbers to their outputs, (branches, N_R, dim) in the network's units."""
+"""Branch numbers to their outputs, (branches, N_R, dim) in the net's units."""
 
 Begin = Callable[[Sequence[int]], Iterable[Tensor]]
 """Called once before training, with the branches that go on: the parameters to train."""
@@ -108,7 +108,7 @@ class OnlineRule:
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """One output of the network in metres, with what was seen of it."""
+    """One output of the net in metres, with what was seen of it."""
 
     targets: FloatArray
     time_s: float
@@ -196,13 +196,13 @@ def iterate(
     Parameters
     ----------
     forward
-        The network, called with the numbers of the branches to compute.
+        The net, called with the numbers of the branches to compute.
     begin
         Called once, with the branches that go on: what to train.
     branches
         Their number.
     scaled
-        The scenario in the network's units.
+        The scenario in the net's units.
     objective
         What is lowered.
     rule
@@ -249,7 +249,7 @@ def iterate(
         adam.step(adam.gradients(judged.loss.sum()), rate)
         outcome.iterations += 1
         losses = judged.loss.detach().tolist()
-        del judged  # and with it what the network kept for the backward pass
+        del judged  # and with it what the net kept for the backward pass
         active = _lowest(losses, active, _kept(rule, outcome.iterations, len(active)), rule.tie)
 
 

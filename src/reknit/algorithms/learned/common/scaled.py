@@ -1,4 +1,4 @@
-"""One scenario as a network sees it."""
+"""One scenario as a net sees it."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Scale:
         return torch.from_numpy(((positions_m - self.centre) / self.size_m).astype(np.float32))
 
     def to_metres(self, unit: Tensor) -> FloatArray:
-        """A network's output in metres, ``(D + 1) X + p_c``, in float64."""
+        """A net's output in metres, ``(D + 1) X + p_c``, in float64."""
         values = unit.detach().double().numpy()
         return np.asarray(values * self.size_m + self.centre)
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledScenario:
-    """A scenario in a network's units.
+    """A scenario in a net's units.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ScaledScenario:
 
     @cached_property
     def need(self) -> float:
-        """How far UAVs must move at least, in the network's units; see `needed_move_m`."""
+        """How far UAVs must move at least, in the net's units; see `needed_move_m`."""
         return needed_move_m(self.scenario) / self.scale.size_m
 
     def hold(self, output: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Work that its caller can leave at any moment, and memory that is kept between iterations.
 
-One forward pass of a large network takes longer than a caller who cancels wants to wait, and
+One forward pass of a large net takes longer than a caller who cancels wants to wait, and
 cannot be stopped in the middle. So where there is a limit the work runs on a thread of its own:
 when the limit is reached the caller goes on with what there is, and the work ends by itself at
 its next look at the context. Torch's number of threads is never touched: it belongs to the

@@ -69,9 +69,9 @@ def check_tensors(
 ) -> None:
     """Raise `InvalidWeights` unless names, shapes, formats and values are as they must be."""
     for name in sorted(set(shapes) ^ set(tensors)):
-        fault = "is missing" if name in shapes else "is not a weight of this network"
+        fault = "is missing" if name in shapes else "is not a weight of this one"
         raise InvalidWeights(
-            f"{path}: weights of another network than these parameters ask for: {name} {fault}"
+            f"{path}: weights of another neural net than these parameters ask for: {name} {fault}"
         )
     for name, shape in shapes.items():
         tensor = tensors[name]

@@ -1,4 +1,4 @@
-"""CR-MGC's kernel, its network, and the weights to begin from."""
+"""CR-MGC's kernel, its net, and the weights to begin from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHIPPED = Path(__file__).parent / "weights" / "meta.safetensors"
 
 LAYERS, HIDDEN = 8, 500
 SPACE = 3
-"""Coordinates that the network takes and gives; flat swarms have zeros in the last, so that one
+"""Coordinates that the net takes and gives; flat swarms have zeros in the last, so that one
 set of weights serves two and three dimensions."""
 
 
@@ -70,7 +70,7 @@ def run_net(
 def random_net(
     seed: int, layers: int = LAYERS, hidden: int = HIDDEN, dropout: float = 0.0
 ) -> ConvolutionStack:
-    """A network with the first weights of a seed."""
+    """A net with the first weights of a seed."""
     net = _blank(layers, hidden, dropout)
     fill(net, torch.Generator().manual_seed(seed))
     return net
@@ -79,7 +79,7 @@ def random_net(
 def load_net(
     path: Path, layers: int = LAYERS, hidden: int = HIDDEN, dropout: float = 0.0
 ) -> ConvolutionStack:
-    """A network of its own with the weights of a file; the file is read once."""
+    """A net of its own with the weights of a file; the file is read once."""
     net = _blank(layers, hidden, dropout)
     net.load_state_dict(_read(path.resolve(), layers, hidden, file_stamp(path)))
     return net

@@ -77,7 +77,7 @@ class CrMgc(Baseline):
     enlargement: Share = 0.25
 
     def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
-        """The network on the enlarged graph."""
+        """The neural net on the enlarged graph."""
         positions = scaled.scenario.survivor_positions
         kernel = as_tensor(enlarged_kernel(positions, self.enlargement))
         net = self.net(context.seed)
@@ -90,7 +90,7 @@ class CrMgc(Baseline):
         return OnlineNet(forward, list(net.parameters()), details=details)
 
     def net(self, seed: int) -> ConvolutionStack:
-        """The network with the weights to begin from."""
+        """The neural net with the weights to begin from."""
         if self.weights == RANDOM:
             return random_net(seed, self.layers, self.hidden, self.dropout)
         [path] = self.weight_files()

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 class Balanced:
-    """DEMD's loss, with the state of each network's GradNorm.
+    """DEMD's loss, with the state of each net's GradNorm.
 
     Parameters
     ----------
     planner
         Its weights and rates.
     nets
-        The networks, one per k.
+        The nets, one per k.
     scaled
-        The scenario in the networks' units.
+        The scenario in the nets' units.
     shares
         (N_R,) each UAV's share in the centroid, per k; None: by the degrees of the output.
     """

@@ -1,4 +1,4 @@
-"""DEMD's network and its kernels."""
+"""DEMD's net and its kernels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DemdNet(nn.Module):
 
     @staticmethod
     def make(planner: Demd, dim: int, generator: torch.Generator) -> DemdNet:
-        """A network with the generator's next weights."""
+        """A net with the generator's next weights."""
         net = without_values(lambda: DemdNet(planner, dim))
         fill(net, generator)
         assert isinstance(net, DemdNet)

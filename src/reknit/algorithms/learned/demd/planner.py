@@ -43,7 +43,7 @@ class Demd(Baseline):
     Parameters
     ----------
     hops
-        The k to try. Each has a network and a GradNorm of its own; the fastest connected
+        The k to try. Each has a neural net and a GradNorm of its own; the fastest connected
         output of all is kept.
     keep
         (From which iteration, how many of them go on), lowest loss first.
@@ -53,7 +53,7 @@ class Demd(Baseline):
         Step of GradNorm's weights.
     centroid_degrees
         Whose degrees weigh the centroid: those in the radio network of the "output", or those
-        in the graph of `hops` on which the network convolves.
+        in the graph of `hops` on which the neural net convolves.
     """
 
     name: ClassVar[str] = "demd"
@@ -80,7 +80,7 @@ class Demd(Baseline):
         return replace(super().online, keep=tuple(self.keep))
 
     def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
-        """One network per k."""
+        """One neural net per k."""
         scenario = scaled.scenario
         context.progress(0.0, "counting hops")
         embedding = as_tensor(embedding_kernel(scenario)) @ self.features(scaled)

@@ -1,4 +1,4 @@
-"""GAT's network, on torch_geometric's layers."""
+"""GAT's net, on torch_geometric's layers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ that outputs would start all over the area; like this they start close to one po
 
 
 class GatNet(nn.Module):
-    """The network of `Gat`."""
+    """The net of `Gat`."""
 
     def __init__(self, planner: Gat, dim: int) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class GatNet(nn.Module):
 
     @staticmethod
     def make(planner: Gat, dim: int, seed: int) -> nn.Module:
-        """A network with the first weights of a seed."""
+        """A net with the first weights of a seed."""
         net = without_values(lambda: GatNet(planner, dim))
         fill(net, torch.Generator().manual_seed(seed))
         assert isinstance(net, GatNet)

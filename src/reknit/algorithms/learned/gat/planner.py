@@ -50,6 +50,6 @@ class Gat(Baseline):
     share_weights: bool = True
 
     def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
-        """The network on the survivors' links."""
+        """The neural net on the survivors' links."""
         net = GatNet.make(self, scaled.scenario.dim, context.seed)
         return net_on_links(self, net, scaled, context.seed)

@@ -1,4 +1,4 @@
-"""GCN's network, on torch_geometric's layers."""
+"""GCN's net, on torch_geometric's layers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class GcnNet(nn.Module):
-    """The network of `Gcn` for one graph, whose normalisation it remembers."""
+    """The net of `Gcn` for one graph, whose normalisation it remembers."""
 
     def __init__(self, dim: int, layers: int, hidden: int, dropout: float) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class GcnNet(nn.Module):
 
     @staticmethod
     def make(planner: Gcn, dim: int, seed: int) -> nn.Module:
-        """A network with the first weights of a seed."""
+        """A net with the first weights of a seed."""
         net = without_values(lambda: GcnNet(dim, planner.layers, planner.hidden, planner.dropout))
         fill(net, torch.Generator().manual_seed(seed))
         return net

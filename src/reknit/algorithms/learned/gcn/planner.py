@@ -14,7 +14,7 @@ from reknit.base.context import Context
 
 @dataclass(frozen=True)
 class Gcn(Baseline):
-    """Graph convolution on the remaining graph, one network per case.
+    """Graph convolution on the remaining graph, one neural net per case.
 
         X^(l+1) = ReLU(S X^l W^l + b^l),   S = D^(-1/2) (A + I) D^(-1/2),
         targets = p_c + (D + 1) tanh(S X^(Q-1) W^(Q-1) + b^(Q-1))
@@ -32,6 +32,6 @@ class Gcn(Baseline):
     name: ClassVar[str] = "gcn"
 
     def online_net(self, scaled: ScaledScenario, context: Context) -> OnlineNet:
-        """The network on the survivors' links."""
+        """The neural net on the survivors' links."""
         net = GcnNet.make(self, scaled.scenario.dim, context.seed)
         return net_on_links(self, net, scaled, context.seed)

@@ -1,4 +1,4 @@
-"""Weights to begin pre-training from: a network whose output is its input.
+"""Weights to begin pre-training from: a net whose output is its input.
 
 Nobody should move without need, so training starts from ``tanh(GCO(...)) = X_norm``. The first
 layer is given random directions and offsets, whose ReLUs are hinges all over the area; each

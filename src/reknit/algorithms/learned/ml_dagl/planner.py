@@ -1,6 +1,6 @@
 """ML-DAGL (Section IV): damage attention, dilated convolutions, online iterations, best kept.
 
-The presets "paper" and "relaxed" are here; "default", which has another network, is in `pull`.
+The presets "paper" and "relaxed" are here; "default", which has another neural net, is in `pull`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class MlDagl:
     """The paper's planner. A parameter left at None is the preset's.
 
     The preset "default" has no online iterations, so what belongs to them or to the paper's
-    network cannot be given with it: `disconnection` to `residual`, and `fastest` to
+    neural net cannot be given with it: `disconnection` to `residual`, and `fastest` to
     `untrained_restart`.
     Anchors stay where they are. A minimum separation or 2-connectivity is not planned for: the
     plan's status says whether it happens to hold.
@@ -86,13 +86,13 @@ class MlDagl:
     Parameters
     ----------
     preset
-        "default", one pass of a network that pulls survivors along links; "paper", the paper's
-        network trained anew on every swarm, to the letter; or "relaxed", the same with a loss
+        "default", one pass of a neural net that pulls survivors along links; "paper", the paper's
+        neural net trained anew on every swarm, to the letter; or "relaxed", the same with a loss
         that has a gradient, fewer iterations and its output refined.
     trees
         Of "default" alone: spanning trees that are pulled on side by side.
     attention
-        Of "default" alone: whether the network is told of the damage (MBDA); the shipped weights
+        Of "default" alone: whether the neural net is told of the damage (MBDA); the shipped weights
         are for False.
     links
         Of "default" alone: whether survivors tell each other anything.
@@ -122,7 +122,7 @@ class MlDagl:
     trimming
         End the plan where it reconnects the swarm.
     refine
-        Steps of descent on the targets after the network; 0: none.
+        Steps of descent on the targets after the neural net; 0: none.
     fastest
         Which T_rc a connected output is kept for: "planned", or "flown": when the swarm flying
         there is first connected.
@@ -198,7 +198,7 @@ class MlDagl:
 
     @cached_property
     def settings(self) -> Settings:
-        """What the presets with the paper's network do, with this planner's own parameters."""
+        """What the presets with the paper's neural net do, with this planner's own parameters."""
         base = PRESETS[self.preset]
         loss = base.loss
         if self.disconnection not in (None, loss.disconnection):
@@ -274,7 +274,7 @@ class MlDagl:
         Parameters
         ----------
         scaled
-            The scenario in the network's units.
+            The scenario in the neural net's units.
         context
             Seed, limits and listeners.
         outcome
@@ -332,7 +332,7 @@ class MlDagl:
             iterate_from(replace(self, weights=RANDOM).dgcn(dim, uavs, context.seed))
 
     def pull_net(self, seed: int) -> PullNet:
-        """The network of the preset "default" with its weights."""
+        """The neural net of the preset "default" with its weights."""
         shape = self.pulling.shape
         if self.weights == RANDOM:
             return PullNet(shape, torch.Generator().manual_seed(seed)).requires_grad_(False)
@@ -340,7 +340,7 @@ class MlDagl:
         return load_pull_net(weight_file(self.preset, 2) if shipped else Path(self.weights), shape)
 
     def dgcn(self, dim: int, uavs: int, seed: int) -> Dgcn:
-        """The network with the weights to begin from."""
+        """The neural net with the weights to begin from."""
         dgcn = self._dgcn(dim, uavs, seed)
         dgcn.skip_zero_rows = True
         return dgcn
@@ -369,8 +369,8 @@ def _refined(
 ) -> Proposal:
     """The fastest of the proposal and what descent on the targets makes of two starts.
 
-    They are the network's best output, and where the survivors are: the latter is all that the
-    planner `descent` does, so a plan is never slower than without the network.
+    They are the neural net's best output, and where the survivors are: the latter is all that the
+    planner `descent` does, so a plan is never slower than without the neural net.
     """
     best = outcome.solutions[0] if outcome.solutions else outcome.nearest
     if best is None:  # cut short before the first output

@@ -2,7 +2,7 @@
 
 Features are (K, N, d), survivors before destroyed UAVs. Automatic differentiation would give the
 same numbers; here every product that is known to be zero is left out, sums are made in place,
-and one record stands for the whole network instead of one for each of its sixty operations.
+and one record stands for the whole net instead of one for each of its sixty operations.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def paper_recipe(
     uavs : int
         N, one of `PAPER_SIZES`.
     gco, residual
-        As of `Settings`: a network without one of its parts, for the ablation, in which every
+        As of `Settings`: a net without one of its parts, for the ablation, in which every
         variant is trained for itself.
 
     Returns

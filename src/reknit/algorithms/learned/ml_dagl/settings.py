@@ -1,4 +1,4 @@
-"""The switches of the paper's network, checked, and the two presets that have it."""
+"""The switches of the paper's neural net, checked, and the two presets that have it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Settings:
     branches
         The dilation sizes k; None: 1 to K by eq. (K).
     hidden
-        d_s, the width of the network.
+        d_s, the width of the neural net.
     gco
         "bipartite" (B-GCO) or "ordinary", for the ablation.
     residual
@@ -61,7 +61,7 @@ class Settings:
         Beyond 2,000 UAVs fewer branches than K by eq. (K), see `attention`.
     refine
         Steps of gradient descent on the targets themselves, by the planner `descent`, from the
-        network's best output and from the positions; 0: none.
+        neural net's best output and from the positions; 0: none.
     untrained_restart
         Iterate once more from untrained weights if no output was connected. The count term has no
         gradient towards a connected swarm, so from weights whose outputs are split, as under a
@@ -159,4 +159,4 @@ PAPER_SIZES = (20, 50, 100, 200, 500, 1000)
 
 PresetName = Literal["default", "relaxed", "paper"]
 PRESETS: dict[PresetName, Settings] = {"relaxed": RELAXED, "paper": PAPER}
-"""Those with the paper's network. The preset "default" has another, see `pull`."""
+"""Those with the paper's neural net. The preset "default" has another, see `pull`."""

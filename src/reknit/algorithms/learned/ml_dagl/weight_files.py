@@ -1,4 +1,4 @@
-"""The shipped weights, and networks made of them."""
+"""The shipped weights, and nets made of them."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def weight_name(preset: str, dim: int, uavs: int | None = None, without: str = "
     uavs
         N, for weights that were trained for one size alone.
     without
-        What the network that they were trained for lacks, see `lacking`.
+        What the net that they were trained for lacks, see `lacking`.
     """
     size = "" if uavs is None else f"-{uavs}"
     return f"{preset}-{dim}d{size}{without}.safetensors"
 
 
 def lacking(gco: str, residual: bool) -> str:
-    """The part of a weight file's name for a network without some of its parts; usually empty."""
+    """The part of a weight file's name for a net without some of its parts; usually empty."""
     return ("" if gco == "bipartite" else f"-{gco}") + ("" if residual else "-plain")
 
 
@@ -76,7 +76,7 @@ def tensor_shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
 
 
 def load_net(path: Path, shape: Shape, *, residual: bool, dropout: float) -> Dgcn:
-    """A network of its own with the weights of a file; the file is read once."""
+    """A net of its own with the weights of a file; the file is read once."""
     net = Dgcn(shape, residual=residual, dropout=dropout)
     net.load_state_dict(_read(path.resolve(), shape, file_stamp(path)))
     return net
@@ -85,7 +85,7 @@ def load_net(path: Path, shape: Shape, *, residual: bool, dropout: float) -> Dgc
 def untrained_net(
     shape: Shape, seed: int, *, residual: bool, dropout: float, identity: bool
 ) -> Dgcn:
-    """A network with random weights, for the ablations without pre-training.
+    """A net with random weights, for the ablations without pre-training.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def untrained_net(
     Returns
     -------
     Dgcn
-        The network.
+        The net.
     """
     generator = torch.Generator().manual_seed(seed)
     net = Dgcn(shape, residual=residual, dropout=dropout, generator=generator)

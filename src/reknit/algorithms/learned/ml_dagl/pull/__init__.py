@@ -1,1 +1,1 @@
-"""The network of the preset "default": survivors pull each other along possible links."""
+"""The net of the preset "default": survivors pull each other along possible links."""

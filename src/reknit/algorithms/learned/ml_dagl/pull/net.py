@@ -1,4 +1,4 @@
-"""A network whose layers pull survivors along links; no online training.
+"""A net whose layers pull survivors along links; no online training.
 
 Every survivor i has a place x_i, which begins at its position p_i, a last move v_i and features
 h_i. A layer looks at each of its links in a spanning tree, to j, with the unit vector u_ij
@@ -46,7 +46,7 @@ _LINK_FEATURES, _NODE_FEATURES, _FIRST_FEATURES = 8, 4, 5
 
 @dataclass(frozen=True)
 class PullShape:
-    """What decides the names and shapes of the weights, and what the network looks at.
+    """What decides the names and shapes of the weights, and what the net looks at.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class State:
 
 
 class PullNet(nn.Module):
-    """The network; see the module's text."""
+    """The net; see the module's text."""
 
     def __init__(self, shape: PullShape, generator: torch.Generator | None = None) -> None:
         super().__init__()
@@ -243,7 +243,7 @@ def tensor_shapes(shape: PullShape) -> dict[str, tuple[int, ...]]:
 
 
 def pull_weight_name(shape: PullShape) -> str:
-    """Name of a weight file; it tells what the network differs by from the shipped one."""
+    """Name of a weight file; it tells what the net differs by from the shipped one."""
     usual = PullShape()
     switches = [
         (f"-{'with' if on else 'without'}-{name}")

@@ -1,4 +1,4 @@
-"""From a swarm to a plan by one pass of the pulling network, with several trees side by side."""
+"""From a swarm to a plan by one pass of the pulling net, with several trees side by side."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class PullSettings:
         that is more trees): those whose outputs are best so far. Trees of few survivors cost
         little, and at heavy damage the best tree shows late.
     refine
-        Steps of `descent` from the best output; 0: the network alone.
+        Steps of `descent` from the best output; 0: the net alone.
     shape
-        Of the network; its switches `attention` and `links` are what ablations turn.
+        Of the net; its switches `attention` and `links` are what ablations turn.
     contraction
         Contract what is not connected; the contracted original positions are a candidate too.
     trimming
@@ -98,7 +98,7 @@ class _Candidate:
 
 
 def load_pull_net(path: Path, shape: PullShape) -> PullNet:
-    """A network with the weights of a file; the file is read once."""
+    """A net with the weights of a file; the file is read once."""
     return _read(path.resolve(), shape, file_stamp(path))
 
 
@@ -126,7 +126,7 @@ def propose_pulled(
     settings
         What to do.
     make_net
-        Gives the network with its weights.
+        Gives the net with its weights.
     """
     survivors = len(scenario.survivors)
     if survivors > MOST_SURVIVORS:

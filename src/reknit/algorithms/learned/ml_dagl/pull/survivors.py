@@ -1,8 +1,8 @@
-"""What the network is told of a swarm: its survivors, and spanning trees to pull on.
+"""What the net is told of a swarm: its survivors, and spanning trees to pull on.
 
 Lengths are in units of d, the length a planned link may have, and positions about their mean,
 so that nothing depends on where a swarm is or in which unit it was measured. Swarms in the plane
-get a third coordinate, which stays 0: the network turns with what it is given, so one set of
+get a third coordinate, which stays 0: the net turns with what it is given, so one set of
 weights serves the plane and space.
 """
 
@@ -23,7 +23,7 @@ from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.swarm.scenario import Scenario
 
 SPACE = 3
-"""Coordinates of every position the network sees."""
+"""Coordinates of every position the net sees."""
 
 HOPS = (1, 2, 3, 4)
 """Dilation sizes k whose damage-attentive graphs (mDAG) are looked at."""

@@ -1,6 +1,6 @@
-"""Training of the pulling network: what the planner's loss says of its outputs, and no teacher.
+"""Training of the pulling neural net: what the planner's loss says of its outputs, and no teacher.
 
-The loss of a swarm is that of `descent` on the network's output x,
+The loss of a swarm is that of `descent` on the neural net's output x,
 
     L = |s|_p + lambda sum_e max(0, |e| - 0.99 d),   s_i = (v / v_i) |x_i - p_i|
 
@@ -56,7 +56,7 @@ class PullRecipe:
     Parameters
     ----------
     shape
-        Of the network.
+        Of the neural net.
     seed
         Of everything random.
     steps
