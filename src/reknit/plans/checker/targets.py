@@ -42,6 +42,8 @@ among them would pass unseen. The allowed time is asked of a flight, not of targ
 _NEAR, _NEAR_MANY = 6, 12
 """How many neighbours are looked at first in a crowd: so many for each of a few losses, or two
 for each of many and so many more."""
+_SAMPLE = 64
+"""Of so many nodes at least it is seen whether they are in a crowd."""
 
 
 def demand_faults(scenario: Scenario, targets: FloatArray) -> list[str]:
@@ -113,7 +115,8 @@ def weak_targets(points: FloatArray, limit_m: float, losses: int) -> IntArray | 
     """
     near = min(_NEAR * (losses + 1), _NEAR_MANY + 2 * (losses + 1))
     rule, tree = LinkRule(points, limit_m), cKDTree(points)
-    around = tree.query_ball_point(points, limit_m, return_length=True)
+    some = points[:: max(1, len(points) // _SAMPLE)]
+    around = tree.query_ball_point(some, limit_m, return_length=True)
     if float(np.mean(around)) > 2.0 * near:
         index = tree.query(points, k=near + 1)[1]
         left, right = np.repeat(np.arange(len(points)), near + 1), index.ravel()
