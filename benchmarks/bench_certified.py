@@ -5,14 +5,14 @@ Run: python -m benchmarks.bench_certified
          [--cases 20] [--first-seed 0] [--families N=1000] [--picture anytime.png] [--seconds 60]
          [--log certified.jsonl] [--page docs/certified.md]
 
-With --log what is measured (but `curves`) is kept in a file, one case a line, and those that are in
+With --log what is measured is kept in a file, one case a line, and those that are in
 it are not computed again; --page writes all that it holds as tables. With "none" for the parts
 nothing is measured.
 
 usual       the paper's kind of swarms, which are solved to proof
 demands     2- and 3-connected results and separations (benchmarks/demanding.py)
 hard        sparse, heavily damaged and regular swarms (benchmarks/families.py), with the goals
-curves      plan and bound over the computing time on the hard families, as a table and a picture
+curves      plan and bound by effort on the hard families, as a table and a picture
 rival       the plan's time divided by that of a plain search of its own (tree_exchange.py) that is
             given --seconds of one core
 deadlines   by how much calls with a budget overrun it, in the processor's time
@@ -29,16 +29,25 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 import reknit
 from benchmarks.bench_limits import overrun_s
-from benchmarks.certified_log import Case, Deadline, Log, Rival, Size, optimal, page, resampled
+from benchmarks.certified_log import (
+    Case,
+    Deadline,
+    Log,
+    Moment,
+    Rival,
+    Size,
+    optimal,
+    page,
+    resampled,
+)
 from benchmarks.demanding import DEMANDING
 from benchmarks.families import HARD, RANGE_M, SPEED_MPS, USUAL, Family
 from benchmarks.tree_exchange import search
 
-MOMENTS_S = (0.1, 0.3, 1.0, 3.0, 10.0)
+EFFORTS = (100, 300, 1_000, 3_000, 10_000)
+"""Units of work, about a millisecond each."""
 BUDGETS_S = (
     (200, 0.5, (0.0, 0.01, 0.1)),
     (1_000, 0.5, (0.0, 0.01, 0.1)),
@@ -94,37 +103,66 @@ def report(families: Sequence[Family], cases: int, first_seed: int, log: Log) ->
         )
 
 
-def curves(families: Sequence[Family], cases: int, first_seed: int, picture: str) -> None:
-    """Plan and bound after some computing time, each divided by the best plan of the case."""
+def curves(families: Sequence[Family], cases: int, first_seed: int, picture: str, log: Log) -> None:
+    """Plan and bound after more and more work, and a picture of them over the computing time.
+
+    Work is counted, not time, so that the figures are the same on a busy machine.
+    """
+    print(f"{'family':32s} gap to the bound in % / CPU s at effort "
+          + " ".join(f"{effort:,}" for effort in EFFORTS))  # fmt: skip
+    for family in families:
+        text = []
+        for effort in EFFORTS:
+            rows = [_moment(family, first_seed + case, effort, log) for case in range(cases)]
+            gap, compute_s = (
+                statistics.mean(getattr(row, name) for row in rows) for name in ("gap", "compute_s")
+            )
+            text.append(f"{100.0 * gap:6.1f} / {compute_s:5.1f}")
+        print(f"{family.name:32s} " + "  ".join(text), flush=True)
+    _draw_moments(log, picture)
+    print(f"drawn to {picture}")
+
+
+def _moment(family: Family, seed: int, effort: int, log: Log) -> Moment:
+    known = log.of(Moment, family=family.name, seed=seed, effort=effort)
+    if known:
+        return known[0]
+    scenario = family.make(seed)  # nothing is remembered of other efforts
+    started = time.process_time()
+    plan = reknit.plan(scenario, "certified", effort=effort)
+    compute_s = round(time.process_time() - started, 3)
+    time_s, bound_s = plan.recovery_time_s, plan.lower_bound_s
+    log.add(Moment(family.name, seed, effort, time_s, bound_s, compute_s))
+    return log.of(Moment, family=family.name, seed=seed, effort=effort)[0]
+
+
+def _draw_moments(log: Log, picture: str) -> None:
+    """Plan and bound, each divided by the best plan of its swarm, over the mean seconds."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(9, 6), layout="constrained")
-    print(f"{'family':32s} time / best time after " + " ".join(f"{s:g} s" for s in MOMENTS_S))
-    for number, family in enumerate(families):
-        times, bounds = np.zeros((2, cases, len(MOMENTS_S)))
-        for case in range(cases):
-            for moment, budget_s in enumerate(MOMENTS_S):
-                scenario = family.make(first_seed + case)  # nothing is remembered of shorter calls
-                plan = reknit.plan(scenario, "certified", budget_s=budget_s)
-                times[case, moment] = plan.recovery_time_s
-                bounds[case, moment] = plan.lower_bound_s
-        best = times.min(axis=1, keepdims=True)
-        upper, lower = (times / best).mean(axis=0), (bounds / best).mean(axis=0)
-        print(f"{family.name:32s} plan  " + " ".join(f"{value:6.3f}" for value in upper))
-        print(f"{'':32s} bound " + " ".join(f"{value:6.3f}" for value in lower), flush=True)
-        colour = f"C{number % 10}"
-        axes.plot(MOMENTS_S, upper, color=colour, marker="o", label=family.name)
-        axes.plot(MOMENTS_S, lower, color=colour, marker=".", linestyle=":")
+    drawn = [family.name for family in HARD if log.of(Moment, family=family.name)]
+    for number, name in enumerate(drawn):
+        rows = log.of(Moment, family=name)
+        best_s = {row.seed: min(r.time_s for r in rows if r.seed == row.seed) for row in rows}
+        seconds, upper, lower = [], [], []
+        for effort in sorted({row.effort for row in rows}):
+            of_effort = [row for row in rows if row.effort == effort]
+            seconds.append(statistics.mean(row.compute_s for row in of_effort))
+            upper.append(statistics.mean(row.time_s / best_s[row.seed] for row in of_effort))
+            lower.append(statistics.mean(row.bound_s / best_s[row.seed] for row in of_effort))
+        axes.plot(seconds, upper, color=f"C{number % 10}", marker="o", label=name)
+        axes.plot(seconds, lower, color=f"C{number % 10}", marker=".", linestyle=":")
     axes.set_xscale("log")
-    axes.set_xlabel("budget, s")
+    axes.set_xlabel("computing, seconds of one core")
     axes.set_ylabel("time of the plan (solid) and bound (dotted) / best plan")
-    axes.set_title(f"Anytime behaviour of certified, mean of {cases} cases")
+    axes.set_title("Plan and bound closing in, mean over the swarms of each family")
     axes.legend(fontsize="small", ncols=2)
-    figure.savefig(picture, dpi=150)
-    print(f"drawn to {picture}")
+    figure.savefig(picture, dpi=110)
+    pyplot.close(figure)
 
 
 def rival(
@@ -224,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         demanding = [family for family in DEMANDING if chosen.families in family.name]
         report(demanding, chosen.cases, chosen.first_seed, log)
     if "curves" in asked:
-        curves(hard, chosen.cases, chosen.first_seed, chosen.picture)
+        curves(hard, chosen.cases, chosen.first_seed, chosen.picture, log)
     if "rival" in asked:
         rival(hard, chosen.cases, chosen.first_seed, chosen.seconds, log)
     if "deadlines" in asked:

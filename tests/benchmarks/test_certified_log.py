@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.certified_log import Case, Deadline, Entry, Log, Rival, Size, page, resampled
+from benchmarks.certified_log import (
+    Case,
+    Deadline,
+    Entry,
+    Log,
+    Moment,
+    Rival,
+    Size,
+    page,
+    resampled,
+)
 
 ENTRIES: tuple[Entry, ...] = (
     *(Case("N=200, 100 lost", seed, 2.0 + seed, 2.0, "feasible", 0.5, 9) for seed in range(2)),
+    *(Moment("N=500, 90 % lost", seed, 100, 2.0 + seed, 2.0, 0.25) for seed in range(2)),
+    Moment("N=500, 90 % lost", 0, 3_000, 2.0, 2.0, 1.5),
     Rival("N=500, 90 % lost", 1, 3.0, 0.99),
     Deadline(1_000, 0.5, 0.0, 1, 0.0125, 2.0),
     Size(10_000, 1, 0.2, 0.03, 0.1, "optimal"),
@@ -49,7 +61,11 @@ def test_the_page_has_every_table() -> None:
     assert "| 1,000 | 50 % | 0 | 1 | 12 | 12 | 12 | 30 | 2.00 |" in text
     assert "10,000 to 100,000 UAVs N^1.00" in text
     assert "Beside" not in page(Log(""))
-    assert "![anytime curves](img/x.png)" in page(log, "img/x.png")
+    line = "| N=500, 90 % lost | 2 | 25.0 (0.0 to 50.0), 0.2 s | 0.0 (0.0 to 0.0), 1.5 s | 0.5 |"
+    assert "| effort 100 | effort 3,000 |" in text
+    assert line in text
+    assert "](img/x.png)" in page(log, "img/x.png")
+    assert "](img/x.png)" not in text
 
 
 def test_the_interval_is_around_the_mean() -> None:
