@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from reknit.serve.client import Client
     from reknit.study.report.write import write_report
     from reknit.study.run.runner import Summary, run_study
-    from reknit.study.run.task import Task
     from reknit.study.spec.cases import CaseSpec
     from reknit.study.spec.profiles import FewerSpec, PlannerSpec, ProfileSpec
     from reknit.study.spec.study import Study, load_study
+    from reknit.study.spec.task import Task
     from reknit.study.spec.views import ViewSpec
     from reknit.swarm.files import load_scenario, save_scenario
     from reknit.swarm.generate import generate
@@ -93,7 +93,7 @@ _HOME = {
     "Study": "reknit.study.spec.study",
     "Summary": "reknit.study.run.runner",
     "TargetPlanner": "reknit.algorithms.protocols",
-    "Task": "reknit.study.run.task",
+    "Task": "reknit.study.spec.task",
     "Verification": "reknit.plans.verification",
     "ViewSpec": "reknit.study.spec.views",
     "fly": "reknit.flight.simulator",

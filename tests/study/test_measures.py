@@ -13,8 +13,9 @@ from reknit.study import measures
 from reknit.study.measures import DERIVED, MEASURES, NUMBERS, STORED, documented, value
 from reknit.study.report.figures import view_figure
 from reknit.study.report.tables import full_table, summarise
-from reknit.study.run.task import Task, run_task
+from reknit.study.run.task import run_task
 from reknit.study.spec.study import load_study
+from reknit.study.spec.task import Task
 from reknit.study.spec.views import ViewSpec
 from tests.drawing import drawn_pixels
 

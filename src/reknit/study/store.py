@@ -15,12 +15,12 @@ from typing import Any
 from reknit.base.errors import MissingExtra, StoreRefused, UnwritableOutput
 from reknit.base.types import JsonDict
 from reknit.base.version import VERSION
+from reknit.study.machine import machine, versions
 from reknit.study.measures import STORED
-from reknit.study.run.machine import machine, versions
-from reknit.study.run.task import Task
 from reknit.study.snapshot import reading
 from reknit.study.spec.cases import CASE_COLUMNS
 from reknit.study.spec.study import Study
+from reknit.study.spec.task import Task
 
 FORMAT = 2
 

@@ -279,7 +279,7 @@ def test_a_report_runs_no_planner(
         "reknit.algorithms.steering.hero.Hero.controller",
         "reknit.recovery.runs.recover",
         "reknit.study.run.task.recover",
-        "reknit.study.run.task.generate",
+        "reknit.study.spec.task.generate",
         "reknit.flight.simulator.fly",
         "reknit.recovery.runs.fly",
     ):

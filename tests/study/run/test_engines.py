@@ -15,7 +15,7 @@ import torch
 
 import reknit
 from reknit.study.run import engines
-from reknit.study.run.task import Task
+from reknit.study.spec.task import Task
 
 
 @pytest.mark.parametrize("workers", [1, 2])

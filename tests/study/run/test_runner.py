@@ -21,8 +21,9 @@ from reknit.base.types import JsonDict
 from reknit.study.run import engines, runner
 from reknit.study.run.engines import NoCluster
 from reknit.study.run.runner import run_study
-from reknit.study.run.task import Task, run_task
+from reknit.study.run.task import run_task
 from reknit.study.spec.study import Study, load_study
+from reknit.study.spec.task import Task
 from reknit.study.store import TIMINGS, Store
 from tests.study.conftest import TEXT
 

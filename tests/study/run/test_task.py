@@ -14,9 +14,9 @@ import reknit
 from reknit.algorithms.steering.hero import Hero
 from reknit.base.types import FloatArray
 from reknit.study.report.tables import case_text
-from reknit.study.run import task as task_module
 from reknit.study.run.task import run_task
 from reknit.study.run.track import packed, unpacked
+from reknit.study.spec import task as task_module
 from reknit.study.spec.cases import CaseSpec
 from tests.study.test_measures import TASK
 

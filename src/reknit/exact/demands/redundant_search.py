@@ -13,11 +13,8 @@ from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.search.bits import labels, lowest, members, tree_sides
 from reknit.exact.search.case_search import CaseSearch
-from reknit.exact.search.proof_tree import Proof, Region, Work
+from reknit.exact.search.proof_tree import LOSS_CUT, Proof, Region, Work
 from reknit.network.cuts import cut_nodes_and_bridges
-
-LOSS_CUT = -(1 << 40)
-"""At the end of a proof: this less the row of a survivor stands for a cut when that one is lost."""
 
 
 class RedundantSearch(CaseSearch):

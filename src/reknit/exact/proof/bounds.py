@@ -14,7 +14,7 @@ from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter
 from reknit.base.progress import silent
 from reknit.base.types import IntArray
-from reknit.exact.demands.feasibility import check_possible
+from reknit.exact.model.feasibility import check_possible
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.certificates import (
     case_certificate,

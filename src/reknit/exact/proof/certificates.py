@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from reknit.base.types import IntArray
-from reknit.exact.demands.redundant_search import LOSS_CUT
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.bits import members
 from reknit.exact.search.case_search import CaseSearch
-from reknit.exact.search.proof_tree import Proof, in_order
+from reknit.exact.search.proof_tree import LOSS_CUT, Proof, in_order
 from reknit.network.links import lengths
 from reknit.plans.certificate import BY_LEMMA, CANDIDATE_HAIR, CUT, Certificate, Clash, Lemma
 

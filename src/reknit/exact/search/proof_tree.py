@@ -10,6 +10,9 @@ import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
 
+LOSS_CUT = -(1 << 40)
+"""At the end of a proof: this less the row of a survivor stands for a cut when that one is lost."""
+
 
 class Proof(NamedTuple):
     """A binary tree of cases and what it rests on.

@@ -15,7 +15,8 @@ from typing import Any
 
 from reknit.base.errors import MissingExtra, ReknitError, UnknownName
 from reknit.base.types import JsonDict
-from reknit.study.run.task import Task, failure, run_task
+from reknit.study.run.task import failure, run_task
+from reknit.study.spec.task import Task
 
 ENGINES = ("joblib", "ray")
 ONE_THREAD = {

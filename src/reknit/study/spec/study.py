@@ -28,10 +28,10 @@ from reknit.base.errors import (
 from reknit.base.faults import Place, first_fault, plain_error
 from reknit.base.files import checked_path, read_text
 from reknit.study.library.instances import instances
-from reknit.study.run.task import Task, forget_planners
 from reknit.study.spec.base import Count, SpecPart
 from reknit.study.spec.cases import CaseSpec
 from reknit.study.spec.profiles import PlannerSpec, ProfileSpec
+from reknit.study.spec.task import Task, forget_planners
 from reknit.study.spec.toml_lines import line_of
 from reknit.study.spec.views import ROW_COLUMNS, ViewSpec
 from reknit.swarm.damage import DAMAGE_MODELS
