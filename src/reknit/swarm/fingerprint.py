@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from reknit.swarm.demands import demand_fields
 from reknit.swarm.scenario import Scenario
 
 _NANOMETRES_PER_M = 1e9
@@ -18,17 +19,26 @@ def scenario_hash(scenario: Scenario) -> str:
     """SHA-256 over every field of a scenario, names included.
 
     Positions count to the nearest nanometre, so that the last bit of a square root does not.
-    The fields are those of the class: one that is added is hashed without a word here.
+    The fields are those of the class: one that is added is hashed without a word here. A demand
+    that asks for its default does not count, so that a scenario keeps its fingerprint when a
+    later release brings a demand that the scenario does not make.
     """
     digest = hashlib.sha256()
+    demands = demand_fields()
     for name, value in sorted(scenario.values().items()):
-        digest.update(name.encode() + b"=")
-        if name == "positions":
-            digest.update(np.round(value * _NANOMETRES_PER_M).astype(np.int64).tobytes())
-        else:
-            digest.update(json.dumps(_plain(value), sort_keys=True).encode())
-        digest.update(b";")
+        content = _content(name, value)
+        if name in demands:
+            default = demands[name].metadata["rule"].check(demands[name].default, scenario)
+            if content == _content(name, default):
+                continue
+        digest.update(name.encode() + b"=" + content + b";")
     return digest.hexdigest()
+
+
+def _content(name: str, value: Any) -> bytes:
+    if name == "positions":
+        return np.round(value * _NANOMETRES_PER_M).astype(np.int64).tobytes()
+    return json.dumps(_plain(value), sort_keys=True).encode()
 
 
 def _plain(value: Any) -> Any:

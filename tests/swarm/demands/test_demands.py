@@ -43,6 +43,15 @@ def test_the_hash_forgets_no_demand(name: str) -> None:
     assert scenario_hash(replace(scenario, **{name: OTHER_VALUES[name]})) != scenario_hash(scenario)
 
 
+def test_a_demand_that_is_not_made_leaves_the_hash_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release that knows one demand more hashes the scenarios of the one before alike."""
+    scenario = Scenario(SQUARE, (), radio=Radio())
+    known = scenario_hash(scenario)
+    earlier = {name: value for name, value in scenario.values().items() if name != "connectivity"}
+    monkeypatch.setattr(Scenario, "values", lambda self: earlier)
+    assert scenario_hash(scenario) == known
+
+
 def test_the_hash_knows_the_radio() -> None:
     """Radios of one range but other fading allow other planned links, and hash apart."""
     calm, harsh = (
