@@ -16,10 +16,11 @@ from reknit.algorithms.steering.center_fly import CenterFly
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.types import FloatArray
+from reknit.flight import simulator
 from reknit.network.links import count_subnets, links
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
-from reknit.recovery.planning import planned_time_s
+from reknit.swarm.objective import planned_time_s
 from tests.strategies import scenarios
 
 
@@ -216,6 +217,14 @@ def test_bad_options_are_named(options: dict[str, Any], told: str) -> None:
     scenario = reknit.generate(10, 5, seed=0)
     with pytest.raises((InvalidParameter, UnknownName), match=told):
         reknit.fly(scenario, plan_to(scenario, scenario.survivor_positions), **options)
+
+
+def test_a_flight_refuses_a_demand_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A demand that nobody taught the flight is refused by name, not ignored."""
+    monkeypatch.setattr(simulator, "DEMANDS_KEPT", ("allowed time", "link length"))
+    scenario = reknit.Scenario([[0.0, 0.0], [50.0, 0.0], [0.0, 50.0]], (), connectivity=2)
+    with pytest.raises(InvalidParameter, match=r"connectivity is 2; .*fly keeps allowed time"):
+        reknit.fly(scenario, plan_to(scenario, scenario.survivor_positions))
 
 
 def test_a_controller_never_arrives() -> None:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import numpy as np
 
-from reknit.algorithms.objective import planned_time_s
 from reknit.algorithms.parameters import Range, check_fields
 from reknit.algorithms.protocols import Proposal
 from reknit.base.context import Context, never
@@ -27,6 +26,7 @@ from reknit.network.links import count_subnets
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
 from reknit.swarm.demands import meets_demands
+from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario
 
 _LOG = logger(__name__)

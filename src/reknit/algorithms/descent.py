@@ -11,7 +11,7 @@ from typing import Annotated
 
 import numpy as np
 
-from reknit.algorithms.objective import TINY_M, add_excess, largest, needed_move_m, planned_time_s
+from reknit.algorithms.objective import TINY_M, add_excess, largest, needed_move_m
 from reknit.algorithms.parameters import Iterations, Penalty, Range, check_fields
 from reknit.algorithms.protocols import Proposal
 from reknit.algorithms.tree_starts import Adam, descend_trees, drawn_trees
@@ -24,6 +24,7 @@ from reknit.exact.model.problem import Problem
 from reknit.network.emst import emst
 from reknit.network.links import lengths
 from reknit.plans.status import Status
+from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario
 
 _KEPT = 4

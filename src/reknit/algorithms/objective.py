@@ -18,12 +18,6 @@ TINY_M = 1e-9
 """Stands in for lengths of zero where they divide."""
 
 
-def planned_time_s(scenario: Scenario, targets: FloatArray) -> float:
-    """Planned T_rc of (N_R, dim) targets, ``max_i |x_i - p_i| / v_i``."""
-    moved_m = np.sqrt(((targets - scenario.survivor_positions) ** 2).sum(axis=1))
-    return float((moved_m / scenario.max_speed_mps[scenario.survivors]).max())
-
-
 def largest(values: FloatArray, power: float | None) -> tuple[FloatArray, FloatArray]:
     """The maximum v of each row, or the p-norm that stands in for it, and its gradient.
 

@@ -19,11 +19,16 @@ from reknit.network.connectivity import is_k_connected
 from reknit.network.emst import longest_edge_m
 from reknit.network.links import count_subnets, links, subnets
 from reknit.plans.plan import Plan
+from reknit.swarm.demands import check_kept
+from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario, check_scenario
 from reknit.swarm.validation import is_finite
 
 STEP_S = 0.1
 """The paper's time step."""
+
+DEMANDS_KEPT = ("allowed time", "link length", "separation", "anchors", "connectivity")
+"""Demands that decide whether a flight counts as reconnected."""
 
 UNTIL = ("reconnected", "arrived", "allowed")
 _MAX_STEPS = 1_000_000
@@ -277,6 +282,7 @@ def _check(
     limit: float | None,
 ) -> None:
     check_scenario(scenario)
+    check_kept(scenario, DEMANDS_KEPT, "fly")
     if until not in UNTIL:
         raise UnknownName("until", str(until), UNTIL)
     if isinstance(plan, Plan):
@@ -287,8 +293,7 @@ def _check(
             )
         if plan.uavs and list(plan.uavs) != scenario.survivor_labels:
             raise InvalidParameter("plan", "for other UAVs", "a plan of this scenario")
-        way_m = np.sqrt(((plan.targets - scenario.survivor_positions) ** 2).sum(axis=1))
-        time_s = float((way_m / scenario.max_speed_mps[scenario.survivors]).max())
+        time_s = planned_time_s(scenario, plan.targets)
         if not math.isclose(time_s, plan.recovery_time_s, rel_tol=1e-9, abs_tol=1e-9):
             told = f"of {plan.recovery_time_s:g} s, which from here would be {time_s:g} s"
             raise InvalidParameter("plan", told, "a plan of this scenario")

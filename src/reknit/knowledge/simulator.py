@@ -30,9 +30,9 @@ from reknit.knowledge.strikes import LONGEST_S, Damage, check_length, in_order, 
 from reknit.network.connectivity import is_k_connected
 from reknit.network.links import count_subnets, links
 from reknit.recovery.repeated import Strike
-from reknit.swarm.demands import DEMANDS
+from reknit.swarm.demands import check_kept
 from reknit.swarm.scenario import Scenario
-from reknit.swarm.validation import rows
+from reknit.swarm.validation import check_seed, rows
 
 UNTIL = ("reconnected", "done", "end")
 _LOG = logger(__name__)
@@ -89,9 +89,8 @@ def operate(
     flown = mission_of(mission)
     if until not in UNTIL:
         raise UnknownName("until", until, UNTIL)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidParameter("seed", seed, "a whole number of at least 0")
-    _check_demands(flown.swarm)
+    check_seed(seed)
+    check_kept(flown.swarm, DEMANDS_KEPT, "operate")
     name, chosen = policy_of(policy)
     check_length(strikes, end_s)
     flight = Simulation(flown, (name, chosen), channel_of(channel), strikes, int(seed), end_s)
@@ -362,15 +361,6 @@ class Simulation:
         left_s = self._mission.swarm.allowed_time_s - now_s + self.first_strike_s
         lost = np.flatnonzero(~self.world.alive)
         return struck_swarm(self._mission.swarm, self.world.positions, lost, left_s)
-
-
-def _check_demands(swarm: Scenario) -> None:
-    """Refuse what nobody can keep by what it knows."""
-    for demand in DEMANDS:
-        if demand.name not in DEMANDS_KEPT and demand.is_asked(swarm):
-            item = demand.fields[0]
-            allowed = f"{item.default}; of all demands operate keeps {', '.join(DEMANDS_KEPT)}"
-            raise InvalidParameter(item.name, getattr(swarm, item.name), allowed)
 
 
 def _errors(rng: np.random.Generator, shape: tuple[int, ...], sigma_m: float) -> FloatArray:

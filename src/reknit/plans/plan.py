@@ -36,7 +36,7 @@ class Plan(Displayed):
     compute_s
         Time the planner took; the bound's is not part of it. Not a number if it is not known.
     timings_s
-        What the bound, the planner and the check took.
+        What loading, the bound, the planner and the check took.
     """
 
     targets: FloatArray

@@ -147,7 +147,7 @@ class Provenance(BaseModel):
     details: dict[str, Any]
     cut_short: bool = Field(description="Whether the time was over before the search was.")
     compute_s: float = Field(description="What the planner took, without bound and check.")
-    timings_s: dict[str, float] = Field(description="What bound, planner and check took.")
+    timings_s: dict[str, float] = Field(description="What loading, bound, planner and check took.")
 
 
 class Planned(BaseModel):

@@ -37,7 +37,7 @@ def scenario_hash(scenario: Scenario) -> str:
 
 def _content(name: str, value: Any) -> bytes:
     if name == "positions":
-        return np.round(value * _NANOMETRES_PER_M).astype(np.int64).tobytes()
+        return bytes(np.round(value * _NANOMETRES_PER_M).astype(np.int64).data)
     return json.dumps(_plain(value), sort_keys=True).encode()
 
 

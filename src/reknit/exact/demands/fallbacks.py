@@ -28,6 +28,7 @@ from reknit.exact.demands.redundant_links import redundant_range_m
 from reknit.exact.model.problem import Problem, is_spanning
 from reknit.network.links import adjacency, lengths
 from reknit.swarm.demands import meets_demands
+from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario
 
 _HAIR = 1.0 - 1e-12
@@ -53,7 +54,9 @@ def fallback_targets(scenario: Scenario, is_over: Callable[[], bool] = never) ->
         if pulled is not None and len(start) > (_MANY_IN_HASTE if is_over() else _MANY):
             return pulled
         contracted = _contracted(scenario, start)
-        if pulled is not None and _time_s(scenario, pulled) <= _time_s(scenario, contracted):
+        if pulled is not None and planned_time_s(scenario, pulled) <= planned_time_s(
+            scenario, contracted
+        ):
             return pulled
     contracted_in_time = partial(_contracted, is_over=is_over)
     kinds = (contracted_in_time, _lattice, _ring) if len(anchored) < 2 else (_gathered,)
@@ -99,11 +102,6 @@ def _pulled(scenario: Scenario) -> FloatArray | None:
         pulled = held + factor[:, None] * apart
         targets[nodes] = np.where((length_m > problem.range_m)[:, None], pulled, start[nodes])
     return targets if (lengths(targets, tree) <= problem.range_m).all() else None
-
-
-def _time_s(scenario: Scenario, targets: FloatArray) -> float:
-    flown_m = np.sqrt(((targets - scenario.survivor_positions) ** 2).sum(axis=1))
-    return float((flown_m / scenario.max_speed_mps[scenario.survivors]).max())
 
 
 def _contracted(

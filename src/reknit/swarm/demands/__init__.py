@@ -6,12 +6,12 @@ command line and the keys of a study are derived from the list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import Field
 from typing import TYPE_CHECKING, Any
 
 from reknit.base.context import Cancel, never
-from reknit.base.errors import InvalidInput
+from reknit.base.errors import InvalidInput, InvalidParameter
 from reknit.base.types import FloatArray
 from reknit.swarm.demands import allowed_time, anchors, connectivity, link_length, separation
 from reknit.swarm.demands.demand import Demand, Rule
@@ -62,6 +62,24 @@ def rule(name: str) -> Rule:
     """How the field of this name is explained, written and checked."""
     declared: Rule = demand_fields()[name].metadata["rule"]
     return declared
+
+
+def check_kept(scenario: Scenario, kept: Collection[str], who: str) -> None:
+    """Refuse a scenario that asks for what somebody does not keep.
+
+    Parameters
+    ----------
+    kept
+        Names of the demands that are kept. A demand that is added later is not among them, so
+        it is refused and not silently ignored.
+    who
+        Who keeps them, for the message.
+    """
+    for demand in DEMANDS:
+        if demand.name not in kept and demand.is_asked(scenario):
+            field = demand.fields[0]
+            allowed = f"{field.default}; of all demands {who} keeps {', '.join(kept)}"
+            raise InvalidParameter(field.name, getattr(scenario, field.name), allowed)
 
 
 def allowed_values(name: str, scenario: Scenario) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reknit.algorithms.objective import needed_move_m, planned_time_s
+from reknit.algorithms.objective import needed_move_m
 from reknit.base.types import BoolArray, FloatArray
+from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario
 
 

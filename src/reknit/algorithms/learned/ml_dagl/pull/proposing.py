@@ -16,7 +16,6 @@ from reknit.algorithms.learned.common.threads import run_until_over
 from reknit.algorithms.learned.common.weights import file_stamp, load_weights
 from reknit.algorithms.learned.ml_dagl.pull.net import PullNet, PullShape, State, tensor_shapes
 from reknit.algorithms.learned.ml_dagl.pull.survivors import PullGraph, Survivors
-from reknit.algorithms.objective import planned_time_s
 from reknit.algorithms.protocols import Proposal
 from reknit.algorithms.trimming import trim
 from reknit.base.context import Context
@@ -26,6 +25,7 @@ from reknit.base.types import FloatArray, JsonDict
 from reknit.exact.demands.contraction import contract
 from reknit.network.links import count_subnets
 from reknit.plans.status import Status
+from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario
 
 MOST_SURVIVORS = 100_000
