@@ -14,9 +14,10 @@ from functools import partial
 from scipy.spatial import Delaunay
 
 from reknit.base.types import FloatArray
-from reknit.bench import RANGE_M, seconds_of, survivors_m
+from reknit.bench import seconds_of, survivors_m
 from reknit.network.emst import _boruvka, emst
 from reknit.network.links import links, subnets
+from reknit.swarm.radio import DEFAULT_RANGE_M as RANGE_M
 
 SIZES = (1_000, 5_000, 10_000, 50_000)
 

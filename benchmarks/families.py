@@ -9,9 +9,11 @@ import numpy as np
 
 import reknit
 from reknit.base.types import FloatArray
-from reknit.bench import RANGE_M as RANGE_M
+from reknit.swarm.radio import DEFAULT_RANGE_M
+from reknit.swarm.scenario import DEFAULT_SPEED_MPS
 
-SPEED_MPS = 10.0
+SPEED_MPS = DEFAULT_SPEED_MPS
+RANGE_M = DEFAULT_RANGE_M
 
 
 @dataclass(frozen=True)

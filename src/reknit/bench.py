@@ -17,16 +17,16 @@ from reknit.base.types import FloatArray, JsonDict
 from reknit.network.emst import emst
 from reknit.network.links import links, subnets
 from reknit.swarm.generate import generate
-
-RANGE_M = 120.0
+from reknit.swarm.radio import DEFAULT_RANGE_M
 
 _MEMORY_PROGRAM = """
 import resource
 from reknit.network.emst import emst
 from reknit.network.links import links, subnets
 from reknit.swarm.generate import generate
-points = generate(100_000, 0.5, seed=1).survivor_positions
-links(points, 120.0), subnets(points, 120.0), emst(points)
+scenario = generate(100_000, 0.5, seed=1)
+points, range_m = scenario.survivor_positions, scenario.radio_range_m
+links(points, range_m), subnets(points, range_m), emst(points)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
@@ -85,7 +85,7 @@ def seconds_of(job: Callable[[], object]) -> float:
 
 def survivors_m(count: int, dim: int = 2) -> FloatArray:
     """(count, dim) survivors of half damage at the paper's density; in 3-D, as many neighbours."""
-    per_unit = 1e-4 if dim == 2 else 1e-4 * 3 / (4 * RANGE_M)
+    per_unit = 1e-4 if dim == 2 else 1e-4 * 3 / (4 * DEFAULT_RANGE_M)
     side_m = (count / per_unit) ** (1 / dim)
     return np.asarray(np.random.default_rng(count).random((count, dim)) * side_m)
 
@@ -101,7 +101,9 @@ def _help_s() -> float:
 
 def _network_s(survivors: int) -> float:
     points = survivors_m(survivors)
-    return seconds_of(lambda: (links(points, RANGE_M), subnets(points, RANGE_M), emst(points)))
+    return seconds_of(
+        lambda: (links(points, DEFAULT_RANGE_M), subnets(points, DEFAULT_RANGE_M), emst(points))
+    )
 
 
 def _growth() -> float:

@@ -8,7 +8,7 @@ import pytest
 import reknit
 from reknit.knowledge.channels.loss import Bernoulli, GilbertElliott, Loss, uniform
 from reknit.knowledge.channels.mixed import Mixed
-from reknit.knowledge.channels.radio import Radio
+from reknit.knowledge.channels.radio import RadioChannel
 from reknit.knowledge.channels.station import Station
 from reknit.knowledge.simulator import operate
 
@@ -130,7 +130,7 @@ def test_a_quiet_mission_over_the_global_channel_ends() -> None:
 def test_everybody_with_a_link_is_the_global_channel_and_nobody_the_radio() -> None:
     """The two ends of `mixed`."""
     scenario = reknit.generate(40, 20, seed=2, split=True)
-    radio = operate(scenario, "hedge", Radio(), seed=2)
+    radio = operate(scenario, "hedge", RadioChannel(), seed=2)
     nobody = operate(scenario, "hedge", Mixed(uplinks=0.0), seed=2)
     assert nobody.positions.tobytes() == radio.positions.tobytes()
     everybody = operate(scenario, "believe:certified", Mixed(uplinks=1.0), seed=2)
@@ -175,7 +175,7 @@ def test_losses_do_not_end_a_mission() -> None:
     """
     swarm = reknit.generate(40, [], seed=5)
     mission = reknit.Mission(swarm, velocity_mps=(3.0, -1.0))
-    channel = Radio(loss=Bernoulli(0.3))
+    channel = RadioChannel(loss=Bernoulli(0.3))
     operation = operate(mission, channel=channel, until="end", end_s=6.0)
     moved = operation.positions[-1] - swarm.positions
     assert moved == pytest.approx(np.tile([18.0, -6.0], (40, 1)), abs=1e-9)
@@ -212,7 +212,7 @@ def test_many_links_prove_a_death_sooner_than_one() -> None:
     ring = 30.0 * np.column_stack([np.cos(angles), np.sin(angles)])
     many = reknit.Scenario(np.vstack([[[0.0, 0.0]], ring]), [0], 120.0)
     single = reknit.Scenario([[0.0, 0.0], [30.0, 0.0]], [0], 120.0)
-    channel = Radio(loss=Bernoulli(0.3))
+    channel = RadioChannel(loss=Bernoulli(0.3))
     seen = [operate(case, "rendezvous", channel, until="end", end_s=3.0) for case in (many, single)]
     proved_s = [flight.times_s[np.argmax(flight.observation.status[:, 0] == 3)] for flight in seen]
     assert proved_s[0] <= 0.4 < 1.6 <= proved_s[1] <= 1.8
@@ -226,7 +226,7 @@ def test_who_is_cut_off_is_out_of_touch_at_once() -> None:
     near = [[0.0, 0.0], [0.0, 20.0], [0.0, -20.0]]
     far = [[200.0, 0.0], [200.0, 20.0]]
     case = reknit.Scenario(near + middle + far, [3, 4, 5], 120.0)
-    channel = Radio(loss=GilbertElliott(0.3, 5.0))
+    channel = RadioChannel(loss=GilbertElliott(0.3, 5.0))
     flight = operate(case, "rendezvous", channel, until="end", end_s=4.0)
     parted_s = flight.times_s[np.argmax(flight.observation.status[:, 6] != 0)]
     patience_s = channel.alarm_delay_s(8, 0.1)

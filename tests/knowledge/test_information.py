@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import reknit
 from reknit.knowledge.channels.loss import Bernoulli, GilbertElliott
 from reknit.knowledge.channels.protocols import Channel
-from reknit.knowledge.channels.radio import Radio
+from reknit.knowledge.channels.radio import RadioChannel
 from reknit.knowledge.conformance import check_no_leak, kinds_of_damage
 from reknit.knowledge.policies.protocols import Briefing, Orders, View
 from reknit.testing import check_policy
@@ -29,10 +29,10 @@ POLICIES = [
 @pytest.mark.parametrize(
     "channel",
     [
-        Radio(),
-        Radio(loss=Bernoulli(0.3), noise_m=2.0),
-        Radio(loss=GilbertElliott(0.2, 4.0)),
-        Radio(hop_delay_s=0.05),
+        RadioChannel(),
+        RadioChannel(loss=Bernoulli(0.3), noise_m=2.0),
+        RadioChannel(loss=GilbertElliott(0.2, 4.0)),
+        RadioChannel(hop_delay_s=0.05),
     ],
     ids=["clean", "lossy", "bursts", "slow"],
 )
@@ -51,7 +51,11 @@ def test_nothing_beyond_the_gap_changes_a_byte_before_contact(
     seed=st.integers(0, 10_000),
     lost=st.integers(10, 20),
     channel=st.sampled_from(
-        [Radio(), Radio(loss=Bernoulli(0.4)), Radio(period_s=0.3, hop_delay_s=0.1, noise_m=4.0)]
+        [
+            RadioChannel(),
+            RadioChannel(loss=Bernoulli(0.4)),
+            RadioChannel(period_s=0.3, hop_delay_s=0.1, noise_m=4.0),
+        ]
     ),
 )
 def test_nothing_leaks_whatever_the_swarm(seed: int, lost: int, channel: Channel) -> None:
@@ -79,7 +83,7 @@ def test_the_test_notices_a_leak() -> None:
 
     scenario = reknit.generate(60, 36, seed=8, split=True)
     with pytest.raises(AssertionError, match="beyond a gap"):
-        check_no_leak(scenario, Leaky(), Radio(), end_s=3.0)
+        check_no_leak(scenario, Leaky(), RadioChannel(), end_s=3.0)
 
 
 @pytest.mark.parametrize("policy", ["hedge+deadline", "believe:contraction", "rendezvous"])

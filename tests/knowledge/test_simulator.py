@@ -9,7 +9,7 @@ import reknit
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.knowledge.channels.loss import Bernoulli
 from reknit.knowledge.channels.protocols import Channel
-from reknit.knowledge.channels.radio import Radio
+from reknit.knowledge.channels.radio import RadioChannel
 from reknit.knowledge.channels.registry import build_channel
 from reknit.knowledge.simulator import operate
 from reknit.network.links import count_subnets
@@ -53,7 +53,7 @@ def test_no_recovery_beats_full_knowledge(operation: reknit.Operation) -> None:
 
 def test_the_same_seed_gives_the_same_bytes(scenario: reknit.Scenario) -> None:
     """Losses and errors come from the seed alone."""
-    channel = Radio(loss=Bernoulli(0.3), noise_m=5.0)
+    channel = RadioChannel(loss=Bernoulli(0.3), noise_m=5.0)
     first, second, other = (
         operate(scenario, "hedge+deadline", channel, seed=seed, until="end", end_s=2.0)
         for seed in (1, 1, 2)
@@ -65,7 +65,12 @@ def test_the_same_seed_gives_the_same_bytes(scenario: reknit.Scenario) -> None:
 @pytest.mark.parametrize("policy", ["hedge+deadline", "believe:certified+deadline", "rendezvous"])
 @pytest.mark.parametrize(
     "channel",
-    [Radio(), Radio(loss=Bernoulli(0.3)), Radio(noise_m=10.0), Radio(hop_delay_s=0.1)],
+    [
+        RadioChannel(),
+        RadioChannel(loss=Bernoulli(0.3)),
+        RadioChannel(noise_m=10.0),
+        RadioChannel(hop_delay_s=0.1),
+    ],
     ids=["clean", "lossy", "noisy", "slow"],
 )
 def test_promises_are_kept(policy: str, channel: Channel) -> None:
@@ -88,7 +93,7 @@ def test_done_is_declared_and_true() -> None:
 
 def test_the_living_are_never_certainly_dead(scenario: reknit.Scenario) -> None:
     """Certain death is sound in every frame, also with losses and errors."""
-    for channel in (Radio(), Radio(loss=Bernoulli(0.3), noise_m=3.0)):
+    for channel in (RadioChannel(), RadioChannel(loss=Bernoulli(0.3), noise_m=3.0)):
         operation = operate(scenario, "hedge+deadline", channel, until="end", end_s=6.0)
         certain = operation.observation.status == 3
         assert not (certain & operation.alive).any()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reknit import generate
+from reknit import Radio, generate
 from reknit.base.errors import InvalidParameter, NoSplitFound, ReknitError, UnknownName
 from reknit.network.cuts import cut_nodes_and_bridges
 from reknit.network.links import count_subnets, degrees
@@ -145,6 +145,17 @@ def test_unknown_names_suggest_the_nearest() -> None:
         generate(20, 5, layout="unifrom")
     with pytest.raises(UnknownName, match="did you mean 'disc'"):
         generate(20, 5, damage="disk")
+
+
+def test_a_radio_brings_its_range() -> None:
+    """A swarm with a radio is laid out for its range; a range that is not the radio's is named."""
+    radio = Radio(transmit_power_w=0.2)
+    scenario = generate(50, 25, seed=1, radio=radio)
+    assert scenario.radio == radio
+    assert scenario.radio_range_m == radio.range_m
+    assert count_subnets(scenario.positions, radio.range_m) == 1
+    with pytest.raises(ReknitError, match="radio_range_m is 99"):
+        generate(50, 25, seed=1, radio=radio, radio_range_m=99.0)
 
 
 def test_one_layout_can_be_damaged_many_times() -> None:

@@ -10,7 +10,7 @@ from reknit.base.types import IntArray
 from reknit.knowledge.belief import Knowledge
 from reknit.knowledge.channels.loss import Bernoulli
 from reknit.knowledge.channels.protocols import Channel
-from reknit.knowledge.channels.radio import Radio
+from reknit.knowledge.channels.radio import RadioChannel
 from reknit.knowledge.operation import Operation
 from reknit.knowledge.policies.protocols import Policy
 from reknit.knowledge.simulator import operate
@@ -57,8 +57,8 @@ def check_policy(
         How long each flight is looked at; a promise is flown to its end.
     """
     channels: dict[str, Channel] = {
-        "clean": Radio(),
-        "lossy": Radio(loss=Bernoulli(0.3), noise_m=2.0),
+        "clean": RadioChannel(),
+        "lossy": RadioChannel(loss=Bernoulli(0.3), noise_m=2.0),
     }
     for name, scenario in (scenarios or kinds_of_damage()).items():
         for kind, channel in channels.items():

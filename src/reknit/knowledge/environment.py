@@ -31,7 +31,7 @@ from reknit.knowledge.simulator import Simulation
 from reknit.network.emst import emst
 from reknit.network.links import lengths
 from reknit.recovery.runs import recover
-from reknit.swarm.generate import generate
+from reknit.swarm.generate import DEFAULT_DESTROYED, generate
 
 try:
     import gymnasium
@@ -99,7 +99,7 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
     def __init__(
         self,
         uavs: int = 20,
-        destroyed: float = 0.5,
+        destroyed: float = DEFAULT_DESTROYED,
         *,
         dim: int = 2,
         channel: Any = "radio",

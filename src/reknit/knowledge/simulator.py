@@ -17,7 +17,7 @@ from reknit.flight.separation import closest_pair_m
 from reknit.flight.simulator import STEP_S
 from reknit.knowledge.belief import Belief, Mind
 from reknit.knowledge.channels.protocols import NOISE_BOUND, Channel, World
-from reknit.knowledge.channels.radio import Radio
+from reknit.knowledge.channels.radio import RadioChannel
 from reknit.knowledge.channels.registry import channel_of
 from reknit.knowledge.channels.station import Station
 from reknit.knowledge.mission import Mission, mission_of
@@ -144,7 +144,7 @@ class Simulation:
             offset=mission.offset,
             drift_m=speed * alarm_delay_s,
             is_told_all=isinstance(channel_object, Station),
-            has_station=not isinstance(channel_object, Radio),
+            has_station=not isinstance(channel_object, RadioChannel),
         )
         self.pilot = policy_object.brief(self.briefing)
         self.promised_s = policy_object.promised_s(self.briefing)

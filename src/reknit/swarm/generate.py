@@ -13,28 +13,33 @@ from reknit.base.types import FloatArray, IntArray
 from reknit.network.links import count_subnets
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.layouts import LAYOUTS, Box
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.radio import DEFAULT_RANGE_M, Radio
+from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario
 from reknit.swarm.validation import check_seed, is_finite, is_whole
 
 MAX_UAVS = 1_000_000
+DEFAULT_UAVS = 200
+DEFAULT_DESTROYED = 0.5
+DEFAULT_DENSITY_PER_KM2 = 200.0
 _SPLIT_TRIES = 200
 _SMALLEST, _LARGEST = 1e-9, 1e9
 """Of densities and ranges: beyond, the sides of the mission area overflow."""
 
 
 def generate(
-    uavs: int = 200,
-    destroyed: int | float | Iterable[int] = 0.5,
+    uavs: int = DEFAULT_UAVS,
+    destroyed: int | float | Iterable[int] = DEFAULT_DESTROYED,
     seed: int = 0,
     *,
     layout: str = "uniform",
     damage: str = "random",
     split: bool = False,
     dim: int = 2,
-    density_per_km2: float = 200.0,
-    radio_range_m: float = 120.0,
-    max_speed_mps: float = 10.0,
+    density_per_km2: float = DEFAULT_DENSITY_PER_KM2,
+    radio_range_m: float | None = None,
+    max_speed_mps: float = DEFAULT_SPEED_MPS,
     layout_seed: int | None = None,
+    radio: Radio | None = None,
     **demands: Any,
 ) -> Scenario:
     """A swarm that is connected before the damage, and the damage done to it.
@@ -58,11 +63,13 @@ def generate(
     density_per_km2
         UAVs per square kilometre; in 3-D the density with as many neighbours in range.
     radio_range_m
-        d_tr, metres.
+        d_tr, metres; None: that of the radio, or 120 m.
     max_speed_mps
         v_max, metres per second.
     layout_seed
         Of the layout alone: with another `seed` the same swarm is damaged otherwise. None: `seed`.
+    radio
+        A `Radio` instead of a range.
     demands
         Further fields of `Scenario`, such as min_separation_m.
 
@@ -71,27 +78,31 @@ def generate(
     Scenario
         Its allowed time is the paper's: the longest side of the mission area / (2 v_max).
     """
-    _check(uavs, seed, layout, damage, dim, density_per_km2, radio_range_m)
+    range_m = radio_range_m
+    if range_m is None:
+        range_m = radio.range_m if isinstance(radio, Radio) else DEFAULT_RANGE_M
+    _check(uavs, seed, layout, damage, dim, density_per_km2, range_m)
     if not isinstance(split, (bool, np.bool_)):
         raise InvalidParameter("split", split, "true or false")
     layout_rng, damage_rng = np.random.default_rng(seed).spawn(2)
     if layout_seed is not None:
         check_seed(layout_seed, "layout_seed")
         layout_rng = np.random.default_rng(layout_seed).spawn(2)[0]
-    points, box = LAYOUTS[layout].swarm(uavs, density_per_km2, radio_range_m, dim, layout_rng)
+    points, box = LAYOUTS[layout].swarm(uavs, density_per_km2, range_m, dim, layout_rng)
     demands.setdefault("allowed_time_s", _allowed_time_s(box, max_speed_mps))
+    demands["radio"] = radio
     if isinstance(destroyed, (int, float, np.integer, np.floating)):
         count = number_lost(destroyed, uavs)
         model = DAMAGE_MODELS[damage]
         for _ in range(_SPLIT_TRIES if split else 1):
-            ids = model(points, count, radio_range_m, damage_rng)
-            if not split or _splits(points, ids, radio_range_m):
-                return Scenario(points, ids.tolist(), radio_range_m, max_speed_mps, **demands)
+            ids = model(points, count, range_m, damage_rng)
+            if not split or _splits(points, ids, range_m):
+                return Scenario(points, ids.tolist(), range_m, max_speed_mps, **demands)
         raise NoSplitFound(
             f"no {damage} damage of {count} UAVs split this swarm of {uavs} in "
             f"{_SPLIT_TRIES} tries; destroy more, or choose another damage or seed"
         )
-    scenario = Scenario(points, destroyed, radio_range_m, max_speed_mps, **demands)
+    scenario = Scenario(points, destroyed, range_m, max_speed_mps, **demands)
     if split and not scenario.is_split:
         raise NoSplitFound("the listed UAVs do not split this swarm; list others")
     return scenario

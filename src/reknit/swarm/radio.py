@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from reknit.base.errors import InvalidRadio
 from reknit.swarm.validation import is_finite
 
+DEFAULT_RANGE_M = 120.0
+"""d_tr of a scenario that names neither a range nor a radio, and of the radio by default."""
+
 _LONGEST_M = 1e100
 """Of a link: its square is still a number."""
 
@@ -32,7 +35,8 @@ class Radio:
     wavelength_m
         lambda_c of the carrier, metres.
     sensitivity_w
-        tau, the least received power of a link, watts. The default gives a range of 120 m.
+        tau, the least received power of a link, watts. The default gives a range of
+        `DEFAULT_RANGE_M`, 120 m.
     fading_shape
         m of the fading; the larger, the less it varies.
     """
@@ -41,7 +45,7 @@ class Radio:
     transmit_gain: float = 1.0
     receive_gain: float = 1.0
     wavelength_m: float = 0.125
-    sensitivity_w: float = 0.1 * (0.125 / (4 * math.pi * 120.0)) ** 2
+    sensitivity_w: float = 0.1 * (0.125 / (4 * math.pi * DEFAULT_RANGE_M)) ** 2
     fading_shape: float = 3.0
 
     def __post_init__(self) -> None:

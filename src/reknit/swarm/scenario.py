@@ -16,10 +16,9 @@ from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.network.links import links, subnets
 from reknit.swarm.demands import DEMANDS, Demands, GivenDemands, demand_fields, rule
 from reknit.swarm.demands.link_length import check_planning_range, planning_range_m
-from reknit.swarm.radio import Radio
+from reknit.swarm.radio import DEFAULT_RANGE_M, Radio
 from reknit.swarm.validation import frozen, number, positions_m, rows, speeds_mps, uav_names
 
-DEFAULT_RANGE_M = 120.0
 DEFAULT_SPEED_MPS = 10.0
 """The paper's d_tr and v_max."""
 

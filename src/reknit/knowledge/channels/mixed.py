@@ -9,7 +9,7 @@ import numpy as np
 from reknit.base.errors import InvalidParameter
 from reknit.knowledge.belief import Mind, merged
 from reknit.knowledge.channels.protocols import World, notice_split
-from reknit.knowledge.channels.radio import Radio, RadioSession
+from reknit.knowledge.channels.radio import RadioChannel, RadioSession
 from reknit.knowledge.channels.station import Desk, Station
 
 
@@ -26,7 +26,7 @@ class Mixed:
         their ids.
     """
 
-    radio: Radio = field(default_factory=Radio)
+    radio: RadioChannel = field(default_factory=RadioChannel)
     station: Station = field(default_factory=Station)
     uplinks: float | tuple[int, ...] = 0.1
 

@@ -26,7 +26,7 @@ RECORD_BYTES = 32
 
 
 @dataclass(frozen=True)
-class Radio:
+class RadioChannel:
     """Every period each UAV sends what it knows to those in range, and they pass it on.
 
     Parameters
@@ -90,7 +90,7 @@ class RadioSession:
     """
 
     def __init__(
-        self, channel: Radio, world: World, seed: int, station_patience_s: float = 0.0
+        self, channel: RadioChannel, world: World, seed: int, station_patience_s: float = 0.0
     ) -> None:
         self.period_s = max(channel.period_s, world.step_s)
         self._loss = channel.loss.begin(seed)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.knowledge.channels.loss import Bernoulli, GilbertElliott, Loss, NoLoss
 from reknit.knowledge.channels.mixed import Mixed
 from reknit.knowledge.channels.protocols import Channel
-from reknit.knowledge.channels.radio import Radio
+from reknit.knowledge.channels.radio import RadioChannel
 from reknit.knowledge.channels.station import Station
 
 CHANNELS = ("radio", "global", "mixed")
-_SETTINGS: dict[str, tuple[float, tuple[str, ...]]] = {
-    "period_s": (0.1, ("radio", "mixed")),
-    "hop_delay_s": (0.0, ("radio", "mixed")),
-    "report_period_s": (0.0, ("global", "mixed")),
-    "latency_s": (0.0, ("global", "mixed")),
-    "missed_reports": (1, ("global", "mixed")),
-    "uplinks": (0.1, ("mixed",)),
+_OWNERS: dict[str, tuple[str, ...]] = {
+    "period_s": ("radio", "mixed"),
+    "hop_delay_s": ("radio", "mixed"),
+    "report_period_s": ("global", "mixed"),
+    "latency_s": ("global", "mixed"),
+    "missed_reports": ("global", "mixed"),
+    "uplinks": ("mixed",),
 }
-"""Defaults of what only some channels have; another value for another channel is refused."""
+"""What only some channels have; for another channel it is refused unless it is the default."""
+
+_DEFAULTS: dict[str, Any] = {
+    setting.name: setting.default
+    for channel in (RadioChannel, Station, Mixed)
+    for setting in fields(channel)
+}
 
 
 def build_channel(
@@ -28,13 +35,13 @@ def build_channel(
     *,
     loss: float = 0.0,
     burst: float | None = None,
-    noise_m: float = 0.0,
-    period_s: float = 0.1,
-    hop_delay_s: float = 0.0,
-    report_period_s: float = 0.0,
-    latency_s: float = 0.0,
-    missed_reports: int = 1,
-    uplinks: float = 0.1,
+    noise_m: float = _DEFAULTS["noise_m"],
+    period_s: float = _DEFAULTS["period_s"],
+    hop_delay_s: float = _DEFAULTS["hop_delay_s"],
+    report_period_s: float = _DEFAULTS["report_period_s"],
+    latency_s: float = _DEFAULTS["latency_s"],
+    missed_reports: int = _DEFAULTS["missed_reports"],
+    uplinks: float = _DEFAULTS["uplinks"],
 ) -> Channel:
     """A channel from plain values.
 
@@ -63,8 +70,8 @@ def build_channel(
         "missed_reports": missed_reports,
         "uplinks": uplinks,
     }
-    for setting, (default, owners) in _SETTINGS.items():
-        if name not in owners and given[setting] != default:
+    for setting, owners in _OWNERS.items():
+        if name not in owners and given[setting] != _DEFAULTS[setting]:
             allowed = f"only together with channel {' or '.join(owners)}"
             raise InvalidParameter(f"channel.{setting}", given[setting], allowed)
     if burst is not None and loss == 0.0:
@@ -72,7 +79,7 @@ def build_channel(
     model: Loss = Bernoulli(loss) if burst is None else GilbertElliott(loss, burst)
     if loss == 0.0:
         model = NoLoss()
-    radio = Radio(period_s, hop_delay_s, model, noise_m)
+    radio = RadioChannel(period_s, hop_delay_s, model, noise_m)
     station = Station(report_period_s, latency_s, missed_reports, model, noise_m)
     if name == "radio":
         return radio
@@ -85,5 +92,5 @@ def channel_of(value: Any) -> tuple[str, Channel]:
         return value, build_channel(value)
     if not hasattr(value, "open") or not hasattr(value, "alarm_delay_s"):
         raise InvalidParameter("channel", value, "a name, or an object with open()")
-    names = {Radio: "radio", Station: "global", Mixed: "mixed"}
+    names = {RadioChannel: "radio", Station: "global", Mixed: "mixed"}
     return names.get(type(value), type(value).__name__), value

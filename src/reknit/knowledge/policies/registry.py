@@ -17,7 +17,10 @@ from reknit.knowledge.policies.protocols import Briefing, Pilot, Policy
 from reknit.knowledge.policies.rendezvous import Rendezvous
 
 DEFAULT_POLICY = "hedge+deadline"
-_POLICIES = {"hedge": Hedge, "rendezvous": Rendezvous}
+_POLICIES: dict[str, tuple[type[Any], str]] = {
+    "hedge": (Hedge, "looks for everybody who may live, in all directions at once"),
+    "rendezvous": (Rendezvous, "everybody to a meeting place fixed in advance; needs no word"),
+}
 _BELIEVE = "believe:"
 _DEADLINE = "+deadline"
 _DEADLINE_FIELDS = ("patience",)
@@ -27,8 +30,7 @@ _EXAMPLES = ("believe:certified", "believe:certified+deadline")
 def policies() -> dict[str, str]:
     """Every policy's name and what it does."""
     return {
-        "hedge": "looks for everybody who may live, in all directions at once",
-        "rendezvous": "everybody to a meeting place fixed in advance; needs no word",
+        **{name: meaning for name, (_, meaning) in _POLICIES.items()},
         "believe:PLANNER": "any planner on the belief; unknown counts as alive",
         "POLICY+deadline": "any of these, and in time to the rendezvous: a promise",
     }
@@ -53,7 +55,7 @@ def build_policy(name: str, **parameters: Any) -> Policy:
         return Deadline(build_policy(front, **parameters), **checked("deadline", Deadline, own))
     if name.startswith(_BELIEVE):
         return Believe(build(name.removeprefix(_BELIEVE), parameters))
-    factory: Any = _POLICIES[name]
+    factory, _ = _POLICIES[name]
     built: Policy = factory(**checked(name, factory, parameters))
     return built
 
@@ -65,7 +67,7 @@ def policy_parameters(name: str) -> list[Parameter]:
     if front.startswith(_BELIEVE):
         own = planner_parameters(front.removeprefix(_BELIEVE).split("+")[0])
     else:
-        own = listed(_POLICIES[front])
+        own = listed(_POLICIES[front][0])
     return own + more * is_in_time
 
 

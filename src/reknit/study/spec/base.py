@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from reknit.swarm.generate import MAX_UAVS
+
 Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
-Uavs = Annotated[int, Field(ge=2, strict=True)]
+Uavs = Annotated[int, Field(ge=2, le=MAX_UAVS, strict=True)]
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 

@@ -19,6 +19,7 @@ from reknit.study.library.instances import instances
 from reknit.study.spec.base import AboveZero, OneOrMore, SpecPart, Uavs
 from reknit.swarm.demands import demand_fields
 from reknit.swarm.files import load_scenario, scenario_file
+from reknit.swarm.generate import DEFAULT_DESTROYED, DEFAULT_UAVS
 from reknit.swarm.scenario import Scenario
 
 
@@ -112,8 +113,10 @@ class CaseSpec(SpecPart):
         Scenario files instead of the grid, relative to the study's own file.
     """
 
-    uavs: Annotated[list[Uavs], *OneOrMore] = Field(default_factory=lambda: [200])
-    destroyed: Annotated[list[Lost], *OneOrMore] = Field(default_factory=lambda: [0.5])
+    uavs: Annotated[list[Uavs], *OneOrMore] = Field(default_factory=lambda: [DEFAULT_UAVS])
+    destroyed: Annotated[list[Lost], *OneOrMore] = Field(
+        default_factory=lambda: [DEFAULT_DESTROYED]
+    )
     layout: Annotated[list[str], *OneOrMore] = Field(default_factory=lambda: ["uniform"])
     damage: Annotated[list[str], *OneOrMore] = Field(default_factory=lambda: ["random"])
     dim: Literal[2, 3] = 2
