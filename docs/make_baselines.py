@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from reknit.algorithms.learned.common.baseline import flown_time_s
+from reknit.base.statistics import estimate
 from reknit.base.types import FloatArray, JsonDict
 from reknit.network.links import count_subnets
 from reknit.recovery.runs import recover
 from reknit.study.report.paper import reported
-from reknit.study.report.stats import estimate
 from reknit.study.report.tables import Cell, markdown, summarise
 from reknit.study.spec.study import load_study
 from reknit.study.store import Store

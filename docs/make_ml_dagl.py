@@ -20,9 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
+from reknit.base.statistics import Estimate
 from reknit.base.types import JsonDict
 from reknit.study.report.paper import reported
-from reknit.study.report.stats import Estimate, paired, shared
+from reknit.study.report.stats import paired, shared
 from reknit.study.report.tables import Cell, markdown, summarise
 from reknit.study.spec.study import Study, load_study
 from reknit.study.store import Store

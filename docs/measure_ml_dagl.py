@@ -20,9 +20,9 @@ from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.ml_dagl.attention import DamageHops
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.settings import PAPER
+from reknit.base.statistics import estimate
 from reknit.exact.proof.bounds import lower_bound
 from reknit.recovery.planning import plan
-from reknit.study.report.stats import estimate
 from reknit.study.report.tables import markdown
 from reknit.swarm.generate import generate
 from reknit.swarm.scenario import Scenario

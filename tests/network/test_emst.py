@@ -12,9 +12,9 @@ from hypothesis import given
 from reknit.base.types import FloatArray
 from reknit.network.emst import (
     _boruvka,
-    _delaunay_edges,
     _forest,
     _from_near_pairs,
+    delaunay_edges,
     emst,
     longest_edge_m,
 )
@@ -67,7 +67,7 @@ def test_near_pairs_give_the_tree_of_the_triangulation(seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.random((4000, 2)) * 5000.0
     points = points[np.abs(points[:, 0] - 4500.0) > 40.0 * seed]  # a part lies behind a gap
-    triangulated = _delaunay_edges(points)
+    triangulated = delaunay_edges(points)
     near = _from_near_pairs(points)
     assert triangulated is not None
     assert near is not None

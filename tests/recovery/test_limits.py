@@ -48,7 +48,7 @@ def test_a_plan_without_time_takes_one_tree_and_one_look(
     once, and no network counts hops.
     """
     scenario = reknit.generate(60, 30, seed=1, split=True)
-    trees = _counted(monkeypatch, emst_module, "_delaunay_edges")
+    trees = _counted(monkeypatch, emst_module, "delaunay_edges")
     looks = [
         _counted(monkeypatch, planning, "demand_faults"),
         _counted(monkeypatch, claims, "demand_faults"),

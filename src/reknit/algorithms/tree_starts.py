@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.spatial import Delaunay, QhullError, cKDTree
+from scipy.spatial import cKDTree
 
 from reknit.base.context import never
 from reknit.base.types import BoolArray, FloatArray, IntArray
-from reknit.network.emst import emst, lightest_tree
+from reknit.network.emst import delaunay_edges, emst, lightest_tree
 from reknit.network.links import lengths
 
 Losses = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
@@ -78,7 +78,7 @@ def candidate_links(positions: FloatArray) -> IntArray:
         (pairs, 2) with ``i < j`` in lexicographic order; they connect all n.
     """
     nodes, dim = positions.shape
-    pairs = _triangulated(positions) if dim == 2 and nodes > dim + 1 else None
+    pairs = delaunay_edges(positions) if dim == 2 and nodes > dim + 1 else None
     if pairs is None:
         near = min(_NEAREST + 1, nodes)
         neighbour = cKDTree(positions).query(positions, k=near)[1].reshape(nodes, near)
@@ -87,17 +87,6 @@ def candidate_links(positions: FloatArray) -> IntArray:
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     key = np.unique(pairs.min(axis=1) * nodes + pairs.max(axis=1))
     return np.stack([key // nodes, key % nodes], axis=1)
-
-
-def _triangulated(positions: FloatArray) -> IntArray | None:
-    try:
-        triangulation = Delaunay(positions)
-    except QhullError:
-        return None
-    if len(triangulation.coplanar):
-        return None
-    corners = triangulation.simplices.astype(np.int64)
-    return np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [0, 2]]])
 
 
 def drawn_trees(

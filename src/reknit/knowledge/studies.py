@@ -19,8 +19,10 @@ import numpy as np
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.files import output_folder, write_text
 from reknit.base.progress import Progress, silent
+from reknit.base.statistics import estimate, share_interval
 from reknit.base.types import JsonDict
 from reknit.knowledge.kinds import STUDIES, Kind
+from reknit.plans.status import OPTIMALITY_GAP
 
 FIRST_SEED = 995_000
 """Cases of the studies; nothing was tuned on them."""
@@ -207,10 +209,10 @@ def _proved(rows: Sequence[dict[str, str]]) -> str:
         for row in rows
     }
     gaps = [time_s / bound_s - 1.0 for time_s, bound_s in cases.values() if bound_s > 0.0]
-    near = sum(gap <= 0.001 for gap in gaps)
+    near = sum(gap <= OPTIMALITY_GAP for gap in gaps)
     return (
-        f"The optimum is proved, to 0.1 %, in {near} of {len(gaps)} swarms; the largest gap to "
-        f"the proved bound is {max(gaps, default=0.0):.1%}."
+        f"The optimum is proved, to {100.0 * OPTIMALITY_GAP:g} %, in {near} of {len(gaps)} "
+        f"swarms; the largest gap to the proved bound is {max(gaps, default=0.0):.1%}."
     )
 
 
@@ -219,10 +221,8 @@ def share(values: Sequence[bool]) -> str:
     count = len(values)
     if count == 0:
         return "-"
-    part, z2 = sum(values) / count, 1.96**2
-    middle = (part + z2 / (2 * count)) / (1 + z2 / count)
-    half = (z2 * (part * (1 - part) / count + z2 / (4 * count**2))) ** 0.5 / (1 + z2 / count)
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    part = sum(values) / count
+    low, high = share_interval(part, count)
     return f"{part:.2f} [{low:.2f}, {high:.2f}]"
 
 
@@ -232,11 +232,8 @@ def interval(rows: Sequence[dict[str, str]], name: str) -> tuple[float, float, l
     values = [float(text) * MEASURES[name].factor for text in texts if text not in ("", "None")]
     if len(values) < 2:
         return float("nan"), float("nan"), values
-    return (
-        float(np.mean(values)),
-        1.96 * float(np.std(values, ddof=1)) / len(values) ** 0.5,
-        values,
-    )
+    of_all = estimate(values)
+    return of_all.mean, of_all.half_width, values
 
 
 def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:

@@ -54,7 +54,7 @@ def emst(positions: FloatArray) -> IntArray:
         edges = _from_near_pairs(positions)
         if edges is not None:
             return edges
-    candidates = _delaunay_edges(positions) if positions.shape[1] == 2 else None
+    candidates = delaunay_edges(positions) if positions.shape[1] == 2 else None
     return _boruvka(positions) if candidates is None else _forest(positions, candidates)
 
 
@@ -108,7 +108,7 @@ def _joined(positions: FloatArray, pairs: IntArray, label: IntArray) -> tuple[In
     return np.asarray(pairs[taken]), np.unique(names, return_inverse=True)[1][label]
 
 
-def _delaunay_edges(positions: FloatArray) -> IntArray | None:
+def delaunay_edges(positions: FloatArray) -> IntArray | None:
     """Edges of the Delaunay triangulation (some twice), or None where it leaves points out."""
     try:
         triangulation = Delaunay(positions)

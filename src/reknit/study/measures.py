@@ -14,6 +14,7 @@ from typing import Any
 from reknit.base.types import JsonDict
 from reknit.flight.measures import Measure, measured, measures_of
 from reknit.flight.metrics import FLIGHT_MEASURES
+from reknit.plans.status import Status
 from reknit.study.library.instances import instance
 
 
@@ -91,7 +92,7 @@ class DerivedMeasures:
     planned_gap: float | None = measured(
         lambda row: (
             _over(row["planned_time_s"] or None, row["lower_bound_s"])
-            if row["status"] not in (None, "not connected", "not found")
+            if row["status"] is not None and Status(row["status"]).is_connected
             else None
         ),
         "planned time over the lower bound, of connected plans",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from reknit.base.errors import InvalidParameter, UnknownName
 from reknit.base.types import IntArray
 from reknit.swarm.damage import DAMAGE_MODELS
+from reknit.swarm.generate import number_lost
 from reknit.swarm.scenario import Scenario
 from reknit.swarm.validation import rows
 
@@ -43,7 +43,7 @@ def further_losses(
     if not isinstance(wanted, (int, float, np.integer, np.floating)):
         return np.union1d(scenario.destroyed, _chosen(scenario, wanted))
     survivors = scenario.survivors
-    count = _count(wanted, len(survivors))
+    count = number_lost(wanted, len(survivors))
     rng = np.random.default_rng(seed)
     rows = DAMAGE_MODELS[damage](scenario.survivor_positions, count, scenario.radio_range_m, rng)
     return np.union1d(scenario.destroyed, survivors[rows])
@@ -57,14 +57,3 @@ def _chosen(scenario: Scenario, wanted: Sequence[int] | Sequence[str]) -> IntArr
                 "destroyed", scenario.label(row), "survivors; this one is lost already"
             )
     return ids
-
-
-def _count(wanted: float, survivors: int) -> int:
-    allowed = f"a number from 0 to {survivors - 1}, or a ratio of at least 0 that leaves a survivor"
-    whole = isinstance(wanted, (int, np.integer))
-    if isinstance(wanted, bool) or not math.isfinite(wanted) or wanted < 0:
-        raise InvalidParameter("destroyed", wanted, allowed)
-    count = int(wanted) if whole else math.floor(wanted * survivors + 0.5)
-    if count >= survivors or (not whole and wanted >= 1):
-        raise InvalidParameter("destroyed", wanted, allowed)
-    return count

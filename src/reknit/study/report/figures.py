@@ -9,13 +9,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from reknit.base.statistics import Estimate, estimate, share_interval
 from reknit.base.types import JsonDict
 from reknit.study.measures import MEASURES, value
 from reknit.study.report.curves import draw_degrees, draw_losses, draw_subnets, training_figure
 from reknit.study.report.maps import maps_figure
 from reknit.study.report.palette import Style, by_label, looks, plain_log
 from reknit.study.report.paper import reported_of
-from reknit.study.report.stats import Estimate, estimate, share_interval
 from reknit.study.spec.cases import CASE_COLUMNS
 from reknit.study.spec.study import Study
 from reknit.study.spec.views import ViewSpec

@@ -12,10 +12,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reknit.base.statistics import estimate, plain
 from reknit.base.types import JsonDict
 from reknit.study.measures import MEASURES, value
 from reknit.study.report.paper import reported_figure
-from reknit.study.report.stats import estimate, plain, shared
+from reknit.study.report.stats import shared
 
 _SLOT = re.compile(r"\{([^{}|]+)\|([^{}|]+)(?:\|([^{}|]*))?\}")
 NOT_RUN = "(not run)"

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reknit.base.statistics import Estimate, estimate
 from reknit.base.types import JsonDict
 from reknit.base.words import counted
 from reknit.flight.measures import Measure
 from reknit.study.measures import MEASURES, NUMBERS, value
 from reknit.study.report.paper import PAPER_FIGURES, reported_of
-from reknit.study.report.stats import Estimate, estimate
 from reknit.study.spec.cases import CASE_COLUMNS
 
 

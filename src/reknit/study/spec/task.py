@@ -6,10 +6,12 @@ import hashlib
 import json
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
+from typing import Any
 
 from reknit.algorithms.registry import resolved
 from reknit.base.types import JsonDict
 from reknit.study.library.instances import instance
+from reknit.study.spec.cases import CASE_COLUMNS
 from reknit.swarm.files import ScenarioFile, scenario_of
 from reknit.swarm.generate import generate, number_lost
 from reknit.swarm.scenario import Scenario
@@ -102,22 +104,7 @@ class Task:
         """The properties of the scenario, one per column of `CASE_COLUMNS`; those that hold
         several values as JSON text, None where nothing is set.
         """
-        return {
-            "uavs": self.uavs,
-            "destroyed": self.destroyed,
-            "layout": self.layout,
-            "damage": self.damage,
-            "dim": self.dim,
-            "layout_seeds": json.dumps(self.layout_seeds) if self.layout_seeds else None,
-            "instance": self.instance,
-            "scenario_file": self.scenario_file,
-            "radio_range_m": self.radio_range_m,
-            "max_speed_mps": self.max_speed_mps,
-            "density_per_km2": self.density_per_km2,
-            "max_acceleration_mps2": self.max_acceleration_mps2,
-            "demands": json.dumps(self.demands, sort_keys=True) if self.demands else None,
-            "strikes": json.dumps(self.strikes) if self.strikes else None,
-        }
+        return {name: _cell(getattr(self, name)) for name in CASE_COLUMNS}
 
     def scenario(self) -> Scenario:
         """The swarm and its damage; the same for every planner of the study."""
@@ -138,6 +125,13 @@ class Task:
             **given,
             **self.demands,
         )
+
+
+def _cell(value: Any) -> Any:
+    """A property of a case as the results file holds it."""
+    if not isinstance(value, (tuple, dict)):
+        return value
+    return json.dumps(value, sort_keys=isinstance(value, dict)) if value else None
 
 
 @lru_cache(maxsize=1024)
