@@ -125,6 +125,17 @@ def test_impossible_demands_are_named(demands: dict[str, Any], named: str) -> No
         reknit.lower_bound(scenario)
 
 
+def test_anchors_that_contradict_are_told_by_name() -> None:
+    """Where UAVs have names, so have the anchors of a message."""
+    places = [[0.0, 0.0], [5.0, 0.0], [90.0, 0.0]]
+    names = ["north", "south", "east"]
+    scenario = reknit.Scenario(
+        places, (), 100.0, names=names, anchors=["north", "south"], min_separation_m=10.0
+    )
+    with pytest.raises(ImpossibleDemands, match="anchors north and south are 5 m apart"):
+        reknit.plan(scenario)
+
+
 def test_infeasible_by_proof() -> None:
     """Three anchors in a triangle and one UAV that reaches any two of them but not all three."""
     anchors = [[0.0, 0.0], [230.0, 0.0], [115.0, 115.0 * math.sqrt(3.0)]]

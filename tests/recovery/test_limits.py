@@ -15,6 +15,7 @@ import reknit
 import reknit.algorithms.certified as certified_module
 import reknit.exact.solve as solve_module
 from reknit.algorithms.learned.ml_dagl.settings import Settings
+from reknit.algorithms.registry import BUILT_IN
 from reknit.exact.demands import redundant_links
 from reknit.exact.demands.fallbacks import fallback_targets
 from reknit.exact.model.problem import Problem
@@ -24,7 +25,7 @@ from reknit.network.links import links
 from reknit.plans.checker import claims
 from reknit.recovery import planning
 
-PLANNERS = ("certified", "ml-dagl", "descent", "contraction", "gcn", "gat", "cr-mgc", "demd")
+PLANNERS = [entry.name for entry in BUILT_IN if not entry.steers]
 
 
 def _counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[str]:

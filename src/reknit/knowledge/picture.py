@@ -112,7 +112,8 @@ def _labels(operation: Operation, frame: int) -> IntArray:
 def draw_belief(figure: Figure, cell: Any, operation: Operation, frame: int) -> None:
     """What the observed UAV holds of everybody, where it believes them to be."""
     seen = operation.observation
-    axes = map_axes(figure, cell, operation.mission.swarm, f"What UAV {seen.uav} believes")
+    swarm = operation.mission.swarm
+    axes = map_axes(figure, cell, swarm, f"What UAV {swarm.label(seen.uav)} believes")
     points, status = seen.positions[frame], seen.status[frame]
     size = marker_size(len(points))
     for state, (name, style) in _STATES.items():

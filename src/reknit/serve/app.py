@@ -39,7 +39,7 @@ _OPENAPI = "/v1/openapi.json"
 
 
 @dataclass(frozen=True)
-class Operation:
+class Endpoint:
     """One kind of work: its path's last part, its models, what it is, and how large it is."""
 
     name: str
@@ -57,43 +57,43 @@ def _generated_size(request: models.GenerationRequest) -> tuple[int, str]:
     return request.uavs, "uavs"
 
 
-OPERATIONS = (
-    Operation(
+ENDPOINTS = (
+    Endpoint(
         "plans",
         models.PlanRequest,
         models.Planned,
         "Where every survivor should fly",
         _scenario_size,
     ),
-    Operation(
+    Endpoint(
         "recoveries",
         models.RecoveryRequest,
         models.Recovery,
         "Plan or steer, fly and measure",
         _scenario_size,
     ),
-    Operation(
+    Endpoint(
         "comparisons",
         models.ComparisonRequest,
         models.Comparison,
         "Several planners on one scenario",
         _scenario_size,
     ),
-    Operation(
+    Endpoint(
         "bounds",
         models.BoundRequest,
         models.Bound,
         "No plan is faster than this, with the proof",
         _scenario_size,
     ),
-    Operation(
+    Endpoint(
         "verifications",
         models.VerificationRequest,
         models.Verification,
         "Whether every claim of a plan holds",
         _scenario_size,
     ),
-    Operation(
+    Endpoint(
         "scenarios",
         models.GenerationRequest,
         ScenarioFile,
@@ -141,7 +141,7 @@ def create_app(settings: ServeSettings | None = None) -> FastAPI:
     service = Service(chosen)
     app.state.service = service
     _add_errors(app)
-    for operation in OPERATIONS:
+    for operation in ENDPOINTS:
         _add_operation(app, service, operation)
     _add_jobs(app, service)
     _add_facts(app, service)
@@ -150,7 +150,7 @@ def create_app(settings: ServeSettings | None = None) -> FastAPI:
     return app
 
 
-def _add_operation(app: FastAPI, service: Service, operation: Operation) -> None:
+def _add_operation(app: FastAPI, service: Service, operation: Endpoint) -> None:
     async def endpoint(
         request: Request,
         prefer: Annotated[
@@ -319,7 +319,7 @@ def _add_facts(app: FastAPI, service: Service) -> None:
             app.openapi_schema = await asyncio.to_thread(
                 openapi,
                 app,
-                OPERATIONS,
+                ENDPOINTS,
                 has_token=settings.token is not None,
                 open_paths=OPEN_PATHS,
             )

@@ -21,7 +21,7 @@ Sampler = Callable[[np.random.Generator, int], FloatArray]
 """Draws the given number of positions."""
 
 _ROUNDS = 2_000
-_NEVER = 10
+_IDLE_ROUNDS = 10
 """Rounds of redrawing without any new UAV attached after which they are placed by a neighbour."""
 
 
@@ -146,7 +146,7 @@ def connected_swarm(
             return points
         attached = label == np.argmax(sizes)
         loose = np.flatnonzero(~attached)
-        if idle < _NEVER:
+        if idle < _IDLE_ROUNDS:
             new = draw(rng, len(loose))
         else:
             near = rng.choice(np.flatnonzero(attached), size=len(loose))

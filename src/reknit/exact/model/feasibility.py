@@ -31,7 +31,7 @@ def check_possible(scenario: Scenario) -> None:
     tree = emst(places)
     length = lengths(places, tree)
     if length.min() < gap_m:
-        i, j = fixed[tree[int(length.argmin())]]
+        i, j = (scenario.label(int(row)) for row in fixed[tree[int(length.argmin())]])
         raise ImpossibleDemands(
             ("anchors", "min_separation_m"),
             f"anchors {i} and {j} are {length.min():g} m apart and must not move; "

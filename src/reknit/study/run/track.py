@@ -11,7 +11,7 @@ from reknit.base.types import FloatArray, IntArray
 from reknit.flight.flight import Flight
 from reknit.swarm.scenario import Scenario
 
-MAX_UAVS = 5_000
+MAX_TRACKED_UAVS = 5_000
 """Of larger swarms no track is kept: a map of them in a report shows nothing."""
 
 _NEAR_M = 1.0
@@ -27,9 +27,9 @@ def packed(scenario: Scenario, flight: Flight) -> bytes | None:
     Returns
     -------
     bytes or None
-        A compressed NumPy archive; None for more than `MAX_UAVS` UAVs.
+        A compressed NumPy archive; None for more than `MAX_TRACKED_UAVS` UAVs.
     """
-    if scenario.uavs > MAX_UAVS:
+    if scenario.uavs > MAX_TRACKED_UAVS:
         return None
     frames = _frames(flight.positions)
     out = io.BytesIO()
