@@ -14,6 +14,7 @@ import pytest
 import reknit
 from reknit.plans.files import PlanFile, plan_file, plan_of
 from reknit.serve.guard import CONTENT_POLICY
+from reknit.serve.models import GenerationRequest
 from reknit.swarm.files import ScenarioFile, scenario_of
 from tests.serve.running import Running, body_of
 
@@ -76,6 +77,14 @@ def test_bound_and_generation(http: httpx.Client) -> None:
     assert scenario == own
     answer = http.post("/v1/bounds", json=body_of(scenario)).json()
     assert answer["bound_s"] == answer["certificate"]["bound_s"] == reknit.lower_bound(own).bound_s
+
+
+def test_the_defaults_of_a_generated_swarm_may_be_sent() -> None:
+    """What the description calls a default is accepted when it is sent, and means the same."""
+    properties = GenerationRequest.model_json_schema()["properties"]
+    defaults = {name: field["default"] for name, field in properties.items()}
+    assert GenerationRequest.model_validate(defaults) == GenerationRequest()
+    assert defaults["radio_range_m"] == reknit.generate().radio_range_m
 
 
 def test_verification_tells_truth_from_lie(http: httpx.Client, scenario: reknit.Scenario) -> None:

@@ -17,6 +17,7 @@ from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.files import ScenarioFile
 from reknit.swarm.generate import generate
 from reknit.swarm.layouts import LAYOUTS
+from reknit.swarm.radio import DEFAULT_RANGE_M
 
 if TYPE_CHECKING:
     ScenarioModel: TypeAlias = Any  # its fields are those of the demands, known when it runs
@@ -118,7 +119,7 @@ class GenerationRequest(_Request):
     )
     dim: int = Field(_DEFAULTS["dim"], ge=2, le=3)
     density_per_km2: float = Field(_DEFAULTS["density_per_km2"], gt=0)
-    radio_range_m: float = Field(_DEFAULTS["radio_range_m"], gt=0)
+    radio_range_m: float = Field(DEFAULT_RANGE_M, gt=0)
     max_speed_mps: float = Field(_DEFAULTS["max_speed_mps"], gt=0)
     layout_seed: Seed | None = Field(
         _DEFAULTS["layout_seed"], description="Of the layout alone; left out: the seed."
