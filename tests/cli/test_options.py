@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import reknit
-from reknit.algorithms.registry import DEFAULT_PLANNER
+from reknit.algorithms.registry import BUILT_IN, DEFAULT_PLANNER, Entry
+from reknit.cli.app import run
 from reknit.cli.options import ScenarioOptions
-from reknit.cli.values import parameters
+from reknit.cli.values import parameters, prepared
 from reknit.errors import InvalidInput, InvalidParameter, UnreadableFile
 from reknit.swarm.demands import demand_fields
 from tests.cli.processes import CASE, reknit_process
@@ -181,6 +182,65 @@ def test_a_value_of_another_type_is_one_typed_line() -> None:
     assert done.returncode == 2
     assert "ml-dagl.trimming is 'maybe'; allowed: true or false" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "owner", "names"),
+    [
+        ("recover", "certified", ("progress", "planner", "scenario", "seed", "budget_s", "cancel")),
+        ("operate", "hedge", ("seed", "policy")),
+    ],
+)
+def test_parameters_are_the_planners_own(
+    capsys: pytest.CaptureFixture[str], command: str, owner: str, names: tuple[str, ...]
+) -> None:
+    """--param never sets an argument of the call that runs the planner: one typed line."""
+    for name in names:
+        assert run([command, *CASE, "--param", f"{name}=3"]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"reknit: {owner}.{name} is 3; allowed: the parameters ")
+        assert told.count("\n") == 1
+
+
+def test_a_parameter_that_would_not_reach_its_planner_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Somebody else's planner with a parameter that `recover` has too is not run without it."""
+    taking = Entry("taking", f"{__name__}:Taking", "for a test")
+    monkeypatch.setattr("reknit.algorithms.registry.BUILT_IN", (taking,))
+    assert prepared("taking", ["weight=3"]) == {"weight": 3}
+    with pytest.raises(InvalidParameter, match="--param seed is 3"):
+        prepared("taking", ["seed=3"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Taking:
+    """A planner with a seed of its own."""
+
+    seed: int = 0
+    weight: int = 0
+
+    def propose(self, scenario: reknit.Scenario, context: reknit.Context) -> reknit.Proposal:
+        return reknit.Proposal(scenario.survivor_positions)
+
+
+@pytest.mark.parametrize("words", [("recover", "--planner", "ml-dagl"), ("compare",)])
+def test_a_budget_runs_only_when_the_planner_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """What a planner's first import takes is not taken from its seconds."""
+    events: list[str] = []
+    only = tuple(entry for entry in BUILT_IN if entry.name == "ml-dagl")
+    monkeypatch.setattr("reknit.algorithms.registry.BUILT_IN", only)
+    monkeypatch.setattr("reknit.algorithms.registry.build", lambda *_: events.append("built"))
+
+    def timed(*_: Any, **__: Any) -> None:
+        events.append("timed")
+        raise InvalidParameter("the call", "timed", "none; this test needs no more")
+
+    monkeypatch.setattr("reknit.recovery.runs.recover", timed)
+    assert run([*words, *CASE, "--budget", "1"]) != 0
+    assert events == ["built", "timed"]
 
 
 def test_the_parameters_of_a_planner_are_listed() -> None:

@@ -152,6 +152,8 @@ def _option_of(field: str, words: Sequence[str]) -> str | None:
     for before, word in pairwise(("", *words)):
         if before == "--demand" and word.partition("=")[0] == name:
             return f"--demand {name}"
+        if owner and before == "--param" and word.partition("=")[0].strip() == name:
+            return None  # PLANNER.name says it better than an option that is called the same
     return _typed(names, words)
 
 

@@ -12,7 +12,7 @@ from reknit.base.errors import BrokenPlanner, InvalidParameter, MissingExtra, Re
 from reknit.base.log import logger
 from reknit.cli.codes import DONE, NOT_DONE
 from reknit.cli.options import Budget, Json, ScenarioOptions, takes_a_scenario
-from reknit.cli.values import output_path, print_files, print_json
+from reknit.cli.values import output_path, prepared, print_files, print_json
 
 if TYPE_CHECKING:
     from reknit.base.progress import Progress
@@ -119,6 +119,7 @@ def _run_all(
 
         report(0.0, "planning")
         try:
+            prepared(name, None)
             runs.append(recover(case, name, seed=seed, budget_s=budget_s, progress=report))
             _log.info("%s: computed for %.3f s", name, runs[-1].compute_s)
         except ReknitError as error:

@@ -9,7 +9,7 @@ import typer
 
 from reknit.cli.codes import DONE, NOT_DONE
 from reknit.cli.options import Budget, Json, ScenarioOptions, parse_strike, takes_a_scenario
-from reknit.cli.values import output_path, parameters, print_files, print_json
+from reknit.cli.values import output_path, prepared, print_files, print_json
 
 if TYPE_CHECKING:
     from reknit.base.progress import Progress
@@ -67,13 +67,13 @@ def recover(
 
     name = DEFAULT_PLANNER if planner is None else planner
     folder = output_path(out)
+    case = options.scenario()
     settings = {
         "seed": options.seed,
         "budget_s": budget,
         "max_acceleration_mps2": acceleration,
-        **parameters(name, param),
+        **prepared(name, param),
     }
-    case = options.scenario()
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
         if strike:

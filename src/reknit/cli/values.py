@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -38,6 +39,31 @@ def parameters(planner: str, given: list[str] | None) -> dict[str, Any]:
     from reknit.algorithms.registry import parameters as parameters_of
 
     return typed(parameters_of(planner.split("+")[0]), given)
+
+
+def prepared(planner: str, given: list[str] | None) -> dict[str, Any]:
+    """The planner's parameters, as `parameters` reads them, of a planner that is made once.
+
+    So a parameter that it does not have is refused, and its libraries are loaded before the
+    seconds of a budget count: PyTorch alone takes more than a short one has.
+    """
+    from reknit.algorithms.registry import build
+
+    values = parameters(planner, given)
+    build(planner, values)
+    for name in values:
+        # Somebody else's planner may have one of this name, which would not reach it.
+        if name in _arguments_of_recover():
+            allowed = "parameters of the planner; recover() has an argument of this name"
+            raise InvalidParameter(f"--param {name}", values[name], allowed)
+    return values
+
+
+def _arguments_of_recover() -> set[str]:
+    from reknit.recovery.runs import recover
+
+    arguments = inspect.signature(recover).parameters.values()
+    return {item.name for item in arguments if item.kind is not item.VAR_KEYWORD}
 
 
 def typed(known: Iterable[Parameter], given: list[str] | None) -> dict[str, Any]:
