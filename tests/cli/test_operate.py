@@ -67,6 +67,9 @@ def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         (["--area", "0,0;1,1"], "--area is ((0.0, 0.0), (1.0, 1.0)); allowed: an area that"),
         (["--demand", "min_separation_m=3"], "min_separation_m is 3"),
         (["--strike", "5:3", "--end", "2"], "before the end"),
+        (["--observer", "x"], "--observer is 'x'; allowed: the id of a survivor, a whole number"),
+        (["--observer", "1" * 5000], "allowed: the id of a survivor, a whole number from 0 to 19"),
+        (["--mission", "velocity=1_0,0"], "numbers behind velocity="),
     ],
 )
 def test_wrong_words_end_in_one_line(

@@ -49,7 +49,22 @@ def test_a_number_of_losses_beside_a_file_is_drawn_among_survivors(swarm: Path) 
 
 
 @pytest.mark.parametrize(
-    "text", ["9", "3,3", "0.999", "1.0", "3,77", "3,9", "0,1,2,3,4,5,6,7,8", ",", "3,", "uavs=", ""]
+    "text",
+    [
+        "9",
+        "3,3",
+        "0.999",
+        "1.0",
+        "3,77",
+        "3,9",
+        "0,1,2,3,4,5,6,7,8",
+        ",",
+        "3,",
+        "uavs=",
+        "",
+        "1_0",
+        "\uff13",
+    ],
 )
 def test_losses_that_cannot_be_are_refused(swarm: Path, text: str) -> None:
     """All of them, one twice, one unknown, one lost before: one typed error each."""
@@ -303,7 +318,7 @@ def test_strikes_take_who_they_say() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["3", "3:", "x:1", "1:0", "-1:2", "1:uavs=", "1:disc=1,2", "1:x=3"]
+    "text", ["3", "3:", "x:1", "1:0", "-1:2", "1:uavs=", "1:disc=1,2", "1:x=3", "1:1_0", "\uff11:1"]
 )
 def test_strikes_that_make_no_sense_are_refused(text: str) -> None:
     """One typed line, code 2."""

@@ -76,6 +76,7 @@ BAD_JSON = {
     "a key twice": '{"positions_m": [[0, 0]], "positions_m": [[1, 1]]}',
     "no UAV": json.dumps({**GOOD, "positions_m": []}),
     "nested deeply": "[" * 100_000,
+    "a number of 5000 digits": json.dumps({**GOOD, "radio_range_m": 0})[:-2] + "1" * 5000 + "}",
     "text in a radio": json.dumps({**GOOD, "radio": dict.fromkeys(RADIO, "1")}),
 }
 
@@ -102,6 +103,9 @@ BAD_CSV = {
     "a huge field": (HEADER + "0," + "1" * 200_000 + ",2,1\n", "not CSV"),
     "an open quote": (HEADER + '"0,1,2,1\n', "not CSV"),
     "nan": (HEADER + "0,nan,2,1\n1,3,4,1\n", "finite"),
+    "a number with an underscore": (HEADER + "0,1_000,2,1\n", "line 2 is '0,1_000,2,1'"),
+    "digits of another script": (HEADER + "0,\uff11,2,1\n", "line 2"),
+    "after a cell of two lines": (HEADER + '"a\nb",1,2,1\n0,x,2,1\n', "line 4"),
     "all dead": (HEADER + "0,1,2,0\n", "survivor"),
 }
 
@@ -112,6 +116,14 @@ def test_bad_csv_names_the_line(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "case.csv"
     path.write_text(text)
     with pytest.raises(UnreadableFile, match=told):
+        load_scenario(path)
+
+
+def test_a_number_of_too_many_digits_is_told_in_words(tmp_path: Path) -> None:
+    """Not in those of Python's settings, which nobody who wrote the file can change."""
+    path = tmp_path / "case.json"
+    path.write_text(BAD_JSON["a number of 5000 digits"])
+    with pytest.raises(UnreadableFile, match="a number has too many digits; allowed: at most"):
         load_scenario(path)
 
 

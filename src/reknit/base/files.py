@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -88,8 +89,9 @@ def parse_json(path: Path | str, text: str) -> Any:
         ) from None
     except RecursionError:
         raise UnreadableFile(f"{path}: nested too deeply") from None
-    except ValueError as error:
-        raise UnreadableFile(f"{path}: {error}") from None
+    except ValueError:  # Python reads no whole number of thousands of digits
+        allowed = f"at most {sys.get_int_max_str_digits()}"
+        raise UnreadableFile(f"{path}: a number has too many digits; allowed: {allowed}") from None
 
 
 def write_text(path: Path, text: str) -> None:

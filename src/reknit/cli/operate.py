@@ -158,9 +158,15 @@ def operate(
 
 def _uav(text: str | None, case: Scenario) -> int | str | None:
     """The name of a UAV where UAVs have names; a row number otherwise."""
-    if text is None or case.names is not None or not text.isdecimal():
+    from reknit.swarm.validation import read_whole
+
+    if text is None or case.names is not None:
         return text
-    return int(text)
+    try:
+        return read_whole(text)
+    except ValueError:
+        allowed = f"the id of a survivor, a whole number from 0 to {case.uavs - 1}"
+        raise InvalidParameter("--observer", text, allowed) from None
 
 
 def _mission(case: Scenario, text: str, cruise_mps: float | None, area: str | None) -> Mission:
@@ -190,8 +196,10 @@ def _mission(case: Scenario, text: str, cruise_mps: float | None, area: str | No
 
 
 def _vectors(option: str, text: str, allowed: str) -> tuple[tuple[float, ...], ...]:
+    from reknit.swarm.validation import read_number
+
     try:
-        return tuple(tuple(float(part) for part in vector.split(",")) for vector in text.split(";"))
+        return tuple(tuple(map(read_number, vector.split(","))) for vector in text.split(";"))
     except ValueError:
         raise InvalidParameter(option, text, allowed) from None
 

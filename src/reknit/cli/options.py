@@ -183,16 +183,18 @@ def losses(option: str, text: str, scenario: Scenario | None = None) -> Any:
 
     In a scenario whose UAVs have names, ids are names.
     """
+    from reknit.swarm.validation import read_number, read_whole
+
     listed = text.strip().removeprefix("uavs=")
     parts = [part.strip() for part in listed.split(",")]
     is_list = len(parts) > 1 or listed != text.strip()
     try:
         if is_list and all(parts):
-            return parts if _has_names(scenario) else [int(part) for part in parts]
+            return parts if _has_names(scenario) else [read_whole(part) for part in parts]
         is_count = listed.lstrip("+-").isdigit()
         if not is_count and listed in ((scenario and scenario.names) or ()):
             return [listed]
-        return int(listed) if is_count else float(listed)
+        return read_whole(listed) if is_count else read_number(listed)
     except ValueError:
         some = "3,5,8"
         if scenario is not None and scenario.names is not None:
@@ -231,19 +233,20 @@ def demands(given: list[str] | None, scenario: Scenario | None = None) -> dict[s
 def parse_strike(text: str, scenario: Scenario) -> Strike:
     """Read a strike: ``2.5:10`` (ten at random), ``2.5:uavs=3,8`` or ``2.5:disc=X,Y,RADIUS``."""
     from reknit.recovery.repeated import Strike
+    from reknit.swarm.validation import read_number, read_whole
 
     allowed = "TIME:COUNT, TIME:uavs=ID,ID,... or TIME:disc=X,Y[,Z],RADIUS"
     time_text, colon, rest = text.partition(":")
     kind, equals, values = rest.partition("=")
     parts = [part.strip() for part in values.split(",")]
     try:
-        time_s = float(time_text)
+        time_s = read_number(time_text)
         if colon and not equals:
-            return Strike(time_s, count=int(rest))
+            return Strike(time_s, count=read_whole(rest))
         if kind.strip() == "uavs":
-            return Strike(time_s, uavs=tuple(parts if scenario.names else map(int, parts)))
+            return Strike(time_s, uavs=tuple(parts if scenario.names else map(read_whole, parts)))
         if kind.strip() == "disc":
-            *centre, radius = map(float, parts)
+            *centre, radius = map(read_number, parts)
             return Strike(time_s, centre_m=tuple(centre), radius_m=radius)
     except InvalidParameter:
         raise

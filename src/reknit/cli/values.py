@@ -97,7 +97,7 @@ def plain_value(text: str) -> Any:
         return _WORDS[text.lower()]
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # no JSON, or a whole number of thousands of digits
         return text
 
 

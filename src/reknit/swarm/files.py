@@ -27,7 +27,7 @@ from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.swarm.demands import demand_fields, rule
 from reknit.swarm.radio import Radio
 from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario, check_scenario
-from reknit.swarm.validation import number
+from reknit.swarm.validation import number, read_number
 
 _FIELDS = {2: ["uav_id", "x_m", "y_m"], 3: ["uav_id", "x_m", "y_m", "z_m"]}
 _STATES = (["alive"], ["alive", "age_s"], ["age_s"])
@@ -221,13 +221,10 @@ def _to_csv(scenario: Scenario) -> str:
 
 def _from_csv(path: Path, text: str, lost_after_s: float | None) -> dict[str, Any]:
     """Positions, who is destroyed, and names unless the ids are just 0, 1, 2, ..."""
-    try:
-        lines = list(csv.reader(io.StringIO(text), strict=True))
-    except csv.Error as error:
-        raise UnreadableFile(f"{path}: not CSV ({error})") from None
-    header = [name.strip() for name in lines[0]] if lines else []
+    lines = _csv_lines(path, text)
+    header = [name.strip() for name in lines[0][1]] if lines else []
     dim = _columns(path, header, lost_after_s)
-    filled = [(line_number, line) for line_number, line in enumerate(lines[1:], start=2) if line]
+    filled = [(line_number, line) for line_number, line in lines[1:] if line]
     labels: dict[str, int] = {}
     points: list[list[float]] = []
     destroyed: list[int] = []
@@ -237,7 +234,7 @@ def _from_csv(path: Path, text: str, lost_after_s: float | None) -> dict[str, An
             raise UnreadableFile(f"{where} has {len(line)} fields, not {len(header)}")
         label, states = line[0].strip(), dict(zip(header, line, strict=True))
         try:
-            points.append([float(value) for value in line[1 : dim + 1]])
+            points.append([read_number(value) for value in line[1 : dim + 1]])
             if not all(map(math.isfinite, points[-1])):
                 raise ValueError
         except ValueError:
@@ -254,6 +251,20 @@ def _from_csv(path: Path, text: str, lost_after_s: float | None) -> dict[str, An
             destroyed.append(len(labels))
         labels[label] = len(labels)
     return _in_order(list(labels), points, destroyed)
+
+
+def _csv_lines(path: Path, text: str) -> list[tuple[int, list[str]]]:
+    """The rows of a CSV text, each with the line it begins in: a quoted cell may have several."""
+    reader = csv.reader(io.StringIO(text), strict=True)
+    lines: list[tuple[int, list[str]]] = []
+    begin = 1
+    try:
+        for row in reader:
+            lines.append((begin, row))
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise UnreadableFile(f"{path}: not CSV ({error})") from None
+    return lines
 
 
 def _columns(path: Path, header: list[str], lost_after_s: float | None) -> int:
@@ -281,7 +292,7 @@ def _age_s(where: str, states: dict[str, str]) -> float:
     """Seconds since the last report; endless where there was none."""
     text = states.get("age_s", "0").strip()
     try:
-        age_s = float(text) if text else math.inf
+        age_s = read_number(text) if text else math.inf
     except ValueError:
         age_s = math.nan
     if not age_s >= 0.0:

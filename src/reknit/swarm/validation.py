@@ -51,6 +51,26 @@ def is_whole(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def read_number(text: str) -> float:
+    """The number that a text writes in plain digits; `ValueError` if it is none.
+
+    Python's own reading takes ``1_000`` and the digits of other scripts as well, which in a table
+    or a list are a slip.
+    """
+    return float(_plain(text))
+
+
+def read_whole(text: str) -> int:
+    """The whole number that a text writes in plain digits; `ValueError` if it is none."""
+    return int(_plain(text))
+
+
+def _plain(text: str) -> str:
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return text
+
+
 def number(
     name: str,
     value: Any,
