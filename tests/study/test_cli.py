@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 
 from reknit.cli import console, main
 from reknit.cli import study as cli_study
+from reknit.cli.app import run
 from reknit.study.run import engines
 from reknit.study.run.task import failure
-from reknit.study.spec.study import Study
+from reknit.study.spec.study import Study, load_study
 from reknit.study.store import Store
+from tests.cli.processes import reknit_process
 
 
 @pytest.fixture
@@ -43,11 +46,12 @@ def test_one_command_runs_and_one_reports_everything(
     assert call(monkeypatch, "study", "run", "all", "--workers", "1", *out) == 0
     assert "2 studies, 32 runs, none failed." in capsys.readouterr().out
     assert call(monkeypatch, "study", "run", "all", "--workers", "1", "--json", *out) == 0
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(one["study"], one["before"], one["now"]) for one in told] == [
+    told = json.loads(capsys.readouterr().out)
+    assert [(one["study"], one["before"], one["now"]) for one in told["studies"]] == [
         ("first", 16, 0),
         ("second", 16, 0),
     ]
+    assert told["not_run"] == {}
     assert call(monkeypatch, "study", "report", "all", "--export", *out) == 0
     page = (tmp_path / "results.md").read_text()
     assert page.count("\n## ") == 2
@@ -63,8 +67,8 @@ def test_failed_runs_are_told_by_the_exit_code(
     monkeypatch.setattr(engines, "run_task", lambda task: failure(task, ValueError("on purpose")))
     out = ("--out", str(tmp_path))
     assert call(monkeypatch, "study", "run", "all", "--workers", "1", "--json", *out) == 1
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [summary["failed"] for summary in told] == [16, 16]
+    told = json.loads(capsys.readouterr().out)
+    assert [summary["failed"] for summary in told["studies"]] == [16, 16]
     assert call(monkeypatch, "study", "report", "all", *out) == 0
     assert "16 runs failed" in (tmp_path / "first-quick" / "first.md").read_text()
 
@@ -100,3 +104,52 @@ def test_the_log_of_a_long_job_tells_the_time_left(monkeypatch: pytest.MonkeyPat
     for share in (0.5, 0.6, 0.65, 0.7):
         report(share, "study")
     assert lines == ["study: 60%, about 5 min left", "study: 70%, about 4 min left"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "told"),
+    [
+        ("run", ("--engine", "ray"), "--engine is 'ray'"),
+        ("run", ("--workers", "2"), "--workers is 2"),
+        ("run", ("--planner", "sidr"), "--planner is 'sidr'"),
+        ("run", ("--address", "auto"), "--address is 'auto'"),
+        ("run", ("--known", "docs"), "--known is 'docs'"),
+        ("run", ("--retry",), "--retry is True"),
+        ("report", ("--to", "there"), "--to is 'there'"),
+        ("report", ("--planner", "sidr"), "--planner is 'sidr'"),
+        ("report", ("--export",), "--export is True"),
+        ("report", ("--profile", "papers"), "did you mean 'paper'"),
+    ],
+)
+def test_a_study_of_ignorance_passes_over_no_option(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    command: str,
+    words: tuple[str, ...],
+    told: str,
+) -> None:
+    """What would have no effect is refused by its name, and nothing is written."""
+    out = ("--out", str(tmp_path / "results"))
+    assert call(monkeypatch, "study", command, "noise", *words, *out) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_list_has_every_studys_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """In JSON the same counts as in the table, whose numbers no narrow terminal cuts."""
+    assert run(["study", "list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["studies"]
+    scalability = next(row for row in rows if row["name"] == "scalability")
+    study = load_study("scalability", with_planners=False)
+    assert scalability["runs"] == {name: len(study.tasks(name)) for name in ("quick", "paper")}
+    assert next(row for row in rows if row["name"] == "noise")["runs"] == {
+        "quick": 70,
+        "paper": 280,
+    }
+    shown = reknit_process("study", "list", columns=40).stdout
+    numbers = {str(count) for row in rows for count in row["runs"].values()}
+    assert numbers <= set(re.findall(r"\d+", shown))
+    assert "…" not in shown

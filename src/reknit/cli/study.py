@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -73,6 +73,10 @@ def run(
 
     if name in kinds.STUDIES:
         _check_profile(profile)
+        other_engine = None if engine == "joblib" else engine
+        given = {"--planner": planner, "--engine": other_engine, "--address": address}
+        _refuse_without_effect(name, given)
+        _refuse_without_effect(name, {"--workers": workers, "--known": known, "--retry": retry})
         with console.progress_bar(quiet=as_json, lines=True) as progress:
             files = knowledge.run_study(name, out, knowledge.CASES[profile], progress)
         print_files(files) if not as_json else print_json({"study": name}, files)
@@ -103,12 +107,13 @@ def run(
                 raise
             refused[study.name] = str(error)
             continue
-        if as_json:
-            answer = {"study": study.name, **asdict(done[study.name])}
-            sys.stdout.write(json.dumps(answer) + "\n")
-        else:
+        if not as_json:
             console.out.print(_in_words(study.name, done[study.name]), markup=False)
-    if not as_json:
+    if as_json:
+        answers = [{"study": name, **asdict(summary)} for name, summary in done.items()]
+        several = {"studies": answers, "not_run": refused}
+        print_json(answers[0] if len(studies) == 1 else several, [])
+    else:
         words = [name, "--profile", profile, *(["--planner", planner] if planner else [])]
         words += ["--out", str(out)] if out != Path("results") else []
         next_step = f"See them: reknit study report {' '.join(words)}"
@@ -152,6 +157,8 @@ def report(
     from reknit.study.report.write import pictures_in, write_report
 
     if name in kinds.STUDIES:
+        _check_profile(profile)
+        _refuse_without_effect(name, {"--to": to, "--planner": planner, "--export": export})
         print_files(knowledge.write_results(name, out))
         return
     studies = _studies(name, planner, profile)
@@ -201,31 +208,33 @@ def list_studies(as_json: Json = False) -> None:
     """The built-in studies and how many runs each profile has."""
     from reknit.knowledge import kinds
     from reknit.knowledge import studies as knowledge
-    from reknit.study.spec.study import built_in_studies, load_study
+    from reknit.study.spec.study import PROFILES, built_in_studies, load_study
 
-    studies = [load_study(name, with_planners=False) for name in built_in_studies()]
+    rows: list[dict[str, Any]] = []
+    for study in (load_study(name, with_planners=False) for name in built_in_studies()):
+        runs = {profile: len(study.tasks(profile)) for profile in PROFILES}
+        rows.append({"name": study.name, "title": study.title, "runs": runs})
+    for name, title in kinds.titles().items():
+        different = {kind.key: kind for kind in kinds.STUDIES[name]()}.values()
+        runs = {
+            profile: sum(min(kind.cases, knowledge.CASES[profile]) for kind in different)
+            for profile in PROFILES
+        }
+        rows.append({"name": name, "title": title, "runs": runs})
     if as_json:
-        rows = [{"name": study.name, "title": study.title} for study in studies]
-        rows += [{"name": name, "title": title} for name, title in kinds.titles().items()]
-        sys.stdout.write(json.dumps({"studies": rows}) + "\n")
+        print_json({"studies": rows}, [])
         return
     from rich.table import Table
 
     from reknit.cli.console import out, print_missing
 
     table = Table()
-    for column in ("study", "what it shows", "quick", "paper"):
-        table.add_column(column, justify="right" if column in ("quick", "paper") else "left")
-    for study in studies:
-        counts = (str(len(study.tasks(profile))) for profile in ("quick", "paper"))
-        table.add_row(study.name, study.title, *counts)
-    for name, title in kinds.titles().items():
-        different = {kind.key: kind for kind in kinds.STUDIES[name]()}.values()
-        counts = (
-            str(sum(min(kind.cases, knowledge.CASES[profile]) for kind in different))
-            for profile in ("quick", "paper")
-        )
-        table.add_row(name, title, *counts)
+    for column in ("study", "what it shows"):
+        table.add_column(column, overflow="fold")
+    for column in PROFILES:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(row["name"], row["title"], *(f"{row['runs'][name]:d}" for name in PROFILES))
     out.print(table)
     missing = {
         extra: [names]
@@ -321,6 +330,16 @@ def _studies(name: str, planners: str | None, profile: str) -> list[Study]:
     for each in names:
         build(each, {})
     return [study.with_planners(names) for study in studies]
+
+
+def _refuse_without_effect(name: str, given: dict[str, Any]) -> None:
+    """Refuse options that a study of ignorance would pass over: it has planners, workers and
+    places of its own.
+    """
+    for option, value in given.items():
+        if value not in (None, False):
+            shown = str(value) if isinstance(value, Path) else value
+            raise InvalidParameter(option, shown, f"not with {name!r}, a study of ignorance")
 
 
 def _check_profile(profile: str) -> None:

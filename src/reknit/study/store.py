@@ -179,15 +179,8 @@ class Store:
         int
             How many there were.
         """
+        check_exported(path)
         try:
-            facts = dict(
-                self._base.execute(
-                    "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)", [str(path)]
-                ).fetchall()
-            )
-            if facts.get("reknit") != VERSION:
-                whose = facts.get("reknit", "none")
-                raise StoreRefused(f"{path}: not runs of this version of reknit ({whose})")
             described = self._base.execute("SELECT * FROM read_parquet(?) LIMIT 0", [str(path)])
             held = {column[0] for column in described.description or []}
             names = ", ".join(name for name in _COLUMNS if name in held)
@@ -283,6 +276,23 @@ class Store:
                     f"{self.path}: holds {words[name]} ({theirs.get(name)}, not {value}); "
                     "it was left as it is: choose another --out"
                 )
+
+
+def check_exported(path: Path) -> None:
+    """Raise `StoreRefused` unless a file holds runs that `Store.export` of this version wrote."""
+    try:
+        import duckdb
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a study", "study") from error
+    query = "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)"
+    try:
+        with duckdb.connect() as base:
+            facts = dict(base.execute(query, [str(path)]).fetchall())
+    except duckdb.Error as error:
+        raise StoreRefused(_plain(path, error)) from error
+    if facts.get("reknit") != VERSION:
+        whose = facts.get("reknit", "none")
+        raise StoreRefused(f"{path}: not runs of this version of reknit ({whose})")
 
 
 def _about(study: Study) -> dict[str, str]:

@@ -12,11 +12,12 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
-from reknit.base.errors import InvalidParameter, MissingExtra, StoreRefused
+from reknit.base.errors import InvalidParameter, MissingExtra, ReknitError, StoreRefused
 from reknit.base.types import JsonDict
 from reknit.study.run import engines, runner
 from reknit.study.run.engines import NoCluster
@@ -377,3 +378,13 @@ def test_missing_libraries_say_what_to_install(
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r"reknit\[cluster\]"):
         run_study(study, tmp_path / "s.duckdb", engine="ray")
+
+
+@pytest.mark.parametrize("wrong", ["engine", "known"])
+def test_a_wrong_argument_leaves_no_results_file(study: Study, tmp_path: Path, wrong: str) -> None:
+    """An engine that does not exist and a file that holds no runs are found before any is made."""
+    (tmp_path / "other.parquet").write_text("somebody's file")
+    given: dict[str, Any] = {"engine": "jolib", "known": tmp_path / "other.parquet"}
+    with pytest.raises(ReknitError, match=r"jolib|other\.parquet"):
+        run_study(study, tmp_path / "new" / "s.duckdb", **{wrong: given[wrong]})
+    assert not (tmp_path / "new").exists()

@@ -59,6 +59,14 @@ class NoCluster(ReknitError):
     """A Ray cluster cannot be reached, or does not let us in."""
 
 
+def check_engine(engine: str, address: str | None) -> None:
+    """Raise unless the engine exists, its library is installed and its cluster answers."""
+    if engine not in ENGINES:
+        raise UnknownName("engine", engine, ENGINES)
+    if engine == "ray" and not _ray().is_initialized():
+        _check_reachable(address)
+
+
 def carry_out(
     tasks: Sequence[Task], engine: str, workers: int | None, address: str | None
 ) -> Iterator[tuple[Task, JsonDict]]:
@@ -66,10 +74,8 @@ def carry_out(
 
     They are run in processes of their own, with one thread each, also if it is one at a time:
     several do not fight over cores, sums come out the same with any number of workers, and the
-    process that asks keeps its threads as they are.
+    process that asks keeps its threads as they are. The engine is one that `check_engine` passed.
     """
-    if engine not in ENGINES:
-        raise UnknownName("engine", engine, ENGINES)
     return _on_ray(tasks, workers, address) if engine == "ray" else _on_joblib(tasks, workers)
 
 
@@ -116,10 +122,9 @@ def _alone(task: Task, loky: Any, died: Any) -> JsonDict:
 def _on_ray(
     tasks: Sequence[Task], workers: int | None, address: str | None
 ) -> Iterator[tuple[Task, JsonDict]]:
-    ray = _import("ray", "the engine 'ray'", "cluster")
+    ray = _ray()
     mine = not ray.is_initialized()
     if mine:
-        _check_reachable(address)
         cores = None if address else workers or os.cpu_count()
         try:
             ray.init(
@@ -154,6 +159,10 @@ def _on_ray(
     finally:
         if mine:
             ray.shutdown()
+
+
+def _ray() -> Any:
+    return _import("ray", "the engine 'ray'", "cluster")
 
 
 def _check_reachable(address: str | None) -> None:

@@ -10,9 +10,9 @@ from reknit.base.errors import InvalidParameter
 from reknit.base.files import checked_path
 from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
-from reknit.study.run.engines import carry_out
+from reknit.study.run.engines import carry_out, check_engine
 from reknit.study.spec.study import Study
-from reknit.study.store import Store
+from reknit.study.store import Store, check_exported
 from reknit.swarm.validation import is_whole
 
 _LOG = logger(__name__)
@@ -91,6 +91,10 @@ def run_study(
         build(planner.name, planner.parameters)  # tells of a missing library before any work
     tasks = list({task.key: task for task in study.tasks(profile)}.values())
     files = [] if known is None else _parquet_files(checked_path("known", known))
+    # A wrong argument leaves no results file behind.
+    check_engine(engine, address)
+    for file in files:
+        check_exported(file)
     others = sorted(path.parent.glob("*.duckdb")) if share else []
     with Store(path, study) as store:
         for file in files:
