@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.base.errors import InvalidPlan
+from reknit.base.errors import ImpossibleDemands, InvalidPlan
 from reknit.base.types import IntArray
 from reknit.plans.certificate import CUT, Certificate
 from reknit.plans.status import Status
@@ -40,7 +41,9 @@ def _optimum_s(scenario: reknit.Scenario) -> float:
     for links in _minimal_networks(len(start)):
         apart_m = np.linalg.norm(start[links[:, 0]] - start[links[:, 1]], axis=1)
         excess_m = np.maximum(0.0, apart_m - scenario.planning_range_m)
-        if (excess_m / speeds[links].sum(axis=1)).max() < best_s:
+        speed = speeds[links].sum(axis=1)
+        never = np.where(excess_m > 0.0, np.inf, 0.0)  # two anchors stay as they are
+        if np.divide(excess_m, speed, out=never, where=speed > 0.0).max() < best_s:
             time_s = tree_time_s(start, speeds, scenario.planning_range_m, links)
             best_s = min(best_s, time_s)
     return float(best_s)
@@ -55,6 +58,42 @@ def test_plans_are_the_best_of_all_networks() -> None:
         assert plan.lower_bound_s <= optimum_s * (1.0 + 1e-6)
         assert plan.status is Status.OPTIMAL
         assert plan.recovery_time_s == pytest.approx(optimum_s, rel=2e-3)
+
+
+def _anchored(seed: int, count: int) -> Iterator[reknit.Scenario]:
+    """Swarms of 4 and 5 with anchors one or two ranges apart; some of them have no plan."""
+    rng = np.random.default_rng(seed)
+    while count:
+        nodes = int(rng.integers(4, 6))
+        points = rng.random((nodes, 2)) * rng.choice([180.0, 250.0, 320.0])
+        anchors = rng.choice(nodes, nodes - int(rng.integers(2, nodes - 1)), replace=False)
+        places = points[anchors]
+        apart_m = np.linalg.norm(places[:, None] - places, axis=2)
+        if 100.0 < apart_m.max() < 200.0:
+            count -= 1
+            yield reknit.Scenario(points, [], 100.0, 10.0, anchors=anchors, connectivity=2)
+
+
+def test_plans_with_anchors_apart_are_found_where_there_are_any() -> None:
+    """With several anchors out of each other's range the plan is as fast as the best network, and
+    where no network can be, that is proved.
+    """
+    seen = set()
+    for scenario in _anchored(seed=1, count=24):
+        optimum_s = max(0.0, _optimum_s(scenario))  # the oracle rounds below zero
+        try:
+            plan = reknit.plan(scenario, "certified")
+        except ImpossibleDemands:
+            assert not np.isfinite(optimum_s)
+            continue
+        seen.add(plan.status)
+        if plan.status is Status.INFEASIBLE:
+            assert not np.isfinite(optimum_s)
+        else:
+            assert plan.status in (Status.OPTIMAL, Status.ALREADY_CONNECTED)
+            assert plan.recovery_time_s == pytest.approx(optimum_s, rel=2e-3, abs=1e-6)
+            assert plan.lower_bound_s <= optimum_s * (1.0 + 1e-6)
+    assert {Status.OPTIMAL, Status.INFEASIBLE} <= seen
 
 
 def _redundant() -> tuple[reknit.Scenario, reknit.Plan]:

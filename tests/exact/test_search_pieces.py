@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.base.types import IntArray
+from reknit.base.types import BoolArray, IntArray
 from reknit.exact.demands.redundant_links import (
+    Rule,
     patched_links,
     redundant_range_m,
     sparse_links,
@@ -170,7 +171,7 @@ def test_a_region_only_relaxes(seed: int) -> None:
 def test_sparse_links(seed: int, order: int) -> None:
     """Sparse links are k-connected by networkx's count, and no shorter range would do."""
     points = np.random.default_rng(seed).random((15, 2)) * 500.0
-    links = sparse_links(points, np.empty((0, 2), dtype=np.int64), order)
+    links = sparse_links(points, order)
     assert nx.node_connectivity(nx.Graph(links.tolist())) >= order
     range_m = redundant_range_m(points, order)
     assert lengths(points, links).max() == range_m
@@ -205,6 +206,31 @@ def test_patched_links(seed: int) -> None:
     assert nx.is_biconnected(graph)
     assert len(graph) == 150
     assert len(links) <= 3 * 150
+
+
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_links_keep_to_the_pairs_that_may_be_linked(is_quick: bool) -> None:
+    """Pairs that may not be linked are gone round, even the only short ones across a gap; where no
+    others are left, the choice ends without them.
+    """
+    points = np.random.default_rng(5).random((60, 2)) * 500.0
+    points[30:, 0] += 700.0
+    is_fixed = (points[:, 0] > 350.0) & (points[:, 0] < 900.0)
+
+    def may_link(pairs: IntArray) -> BoolArray:
+        return np.asarray(~is_fixed[pairs].all(axis=1))
+
+    def chosen(rule: Rule) -> IntArray:
+        if is_quick:
+            return patched_links(points, 120.0, may_link=rule)
+        return sparse_links(points, 2, may_link=rule)
+
+    links = chosen(may_link)
+    assert may_link(links).all()
+    assert nx.is_biconnected(nx.Graph(links.tolist()))
+    assert len(np.unique(links)) == 60
+    apart = chosen(lambda pairs: np.asarray((pairs < 30).sum(axis=1) != 1))
+    assert nx.number_connected_components(nx.Graph(apart.tolist())) == 2
 
 
 def test_the_emst_bound_is_the_formula() -> None:

@@ -122,9 +122,13 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
         bound_s = max(state.bound_s, lower_bound(scenario, context).bound_s)
         repair = DemandRepair(scenario, problem, context.rng, lambda: context.is_over, bound_s)
         targets = repair.best(starts, max(effort, 1) // 4)
-        if targets is not None and scenario.connectivity > 1 and effort > 0:
+        if scenario.connectivity > 1 and effort > 0:
             work = Work(np.inf if context.budget.seconds else effort, lambda: context.is_over)
-            targets, proved = repair.narrowed(targets, state.cones, work)
+            proved = None
+            if targets is None:
+                targets, proved = repair.sought(state.cones, work)
+            if targets is not None:
+                targets, proved = repair.narrowed(targets, state.cones, work)
             certificate = certificate if proved is None else proved
         if targets is not None and scenario.min_separation_m > 0.0 and effort > 0:
             work = Work(np.inf if context.budget.seconds else effort, lambda: context.is_over)

@@ -14,6 +14,7 @@ from reknit.exact.model.problem import Problem
 from reknit.exact.proof.certificates import case_certificate
 from reknit.exact.search.proof_tree import Faster, Proof, Region, Work, in_order
 from reknit.exact.search.state import BETTER
+from reknit.plans.certificate import Certificate
 
 _WHOLE = 60
 _REGION = 32
@@ -26,6 +27,9 @@ _ONWARDS = 0.35
 """Of the work this part goes into better plans; then for each question about a bound this part of
 what is left, since few long searches prove more than many short ones, at a trial time so far from
 the bound towards the plan."""
+
+_EVER = 1.5
+"""Horizons within which a plan is found if there is any; one would do, but for rounding."""
 
 _CLOSE = 1.002
 _DECIDES = 0.999
@@ -82,11 +86,29 @@ class Redundancy:
                 high_s = trial_s
         return state
 
+    def begin(self, work: Work) -> tuple[FloatArray | None, Certificate | None]:
+        """Any plan at all, or what proves that there is none; neither if the work runs out first,
+        or if the swarm is too large to be searched as a whole.
+        """
+        if self.problem.count > _WHOLE:
+            return None, None
+        outcome, search = self._search(None, _EVER * self.problem.horizon_s, work)
+        if isinstance(outcome, Faster):
+            shaped = self._shape(outcome.positions)
+            return None if shaped is None else shaped[1], None
+        if outcome is None or len(in_order(outcome)) > _MOST_ROWS:
+            return None, None
+        return None, case_certificate(search, outcome)
+
     def _ask(
         self, state: GapState, trial_s: float, work: Work
     ) -> tuple[Proof | Faster | None, RedundantSearch]:
         """Is there a plan faster than the trial time, as far as a region can tell?"""
-        rows = self._region(state)
+        return self._search(self._region(state), trial_s, work)
+
+    def _search(
+        self, rows: IntArray | None, trial_s: float, work: Work
+    ) -> tuple[Proof | Faster | None, RedundantSearch]:
         pairs = self.problem.candidates(trial_s, rows)
         count = self.problem.count
         region = Region.whole(count) if rows is None else Region.around(rows, count)

@@ -15,11 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
-from reknit.base.types import FloatArray, IntArray
+from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.exact.demands.gap import GapState
 from reknit.exact.demands.parting_rounds import PartingRounds
 from reknit.exact.demands.redundancy import Redundancy
-from reknit.exact.demands.redundant_links import patched_links, sparse_links
+from reknit.exact.demands.redundant_links import Rule, any_pair, patched_links, sparse_links
 from reknit.exact.demands.spacing import GAP_HAIR, RANGE_HAIR, Spacer
 from reknit.exact.model.cone import Apart, Cones, solve_apart
 from reknit.exact.model.problem import Problem
@@ -111,15 +111,25 @@ class DemandRepair:
         """
         if self.problem.count < 3:
             return targets, None
-
-        def shape(positions: FloatArray) -> tuple[float, FloatArray] | None:
-            return self._improve(positions, _NO_PAIRS)
-
         begun = GapState(self._time_s(targets), targets, self.bound_s)
-        state = Redundancy(self.problem, cones.copy(self.is_over), shape).narrow(begun, work)
+        state = self._redundancy(cones).narrow(begun, work)
         if state.time_s < begun.time_s:
             targets = self._calm(state.time_s, state.targets)
         return targets, state.certificate
+
+    def sought(self, cones: Cones, work: Work) -> tuple[FloatArray | None, Certificate | None]:
+        """2-connected targets that a search by cases finds where no given positions lead to any,
+        or what proves that there are none, if it comes to its end.
+        """
+        if self.problem.count < 3:
+            return None, None
+        return self._redundancy(cones).begin(work)
+
+    def _redundancy(self, cones: Cones) -> Redundancy:
+        def shape(positions: FloatArray) -> tuple[float, FloatArray] | None:
+            return self._improve(positions, _NO_PAIRS)
+
+        return Redundancy(self.problem, cones.copy(self.is_over), shape)
 
     def parted(self, targets: FloatArray, work: Work) -> tuple[FloatArray, Certificate | None]:
         """Better targets with a separation, in the plane, and what proves a better bound.
@@ -230,10 +240,25 @@ class DemandRepair:
     def _links(self, positions: FloatArray, banned: IntArray) -> IntArray:
         order = self.scenario.connectivity
         if order > 1 and self.problem.count > 2:
+            may_link = self._rule(banned)
             if order == 2 and self.problem.count > _LARGE:
-                return patched_links(positions, self.problem.range_m, self.is_over)
-            return sparse_links(positions, banned, order, self.is_over)
+                return patched_links(positions, self.problem.range_m, self.is_over, may_link)
+            return sparse_links(positions, order, self.is_over, may_link)
         return emst(positions)
+
+    def _rule(self, banned: IntArray) -> Rule:
+        """No banned pairs, and none that no movement links: two anchors that are out of range."""
+        has_gaps = (self.problem.speeds == 0.0).sum() > 1
+        if not len(banned) and not has_gaps:
+            return any_pair
+        count = self.problem.count
+        names = banned[:, 0] * count + banned[:, 1]
+
+        def may_link(pairs: IntArray) -> BoolArray:
+            allowed = ~np.isin(pairs[:, 0] * count + pairs[:, 1], names)
+            return allowed & np.isfinite(self.problem.closing_time_s(pairs))
+
+        return may_link
 
     def _shape(
         self, links: IntArray, positions: FloatArray, gap_m: float | None = None
