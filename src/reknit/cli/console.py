@@ -132,7 +132,7 @@ def phases_table(result: RepeatedRun) -> Table:
     """What happened after the first damage and after each strike."""
     table = Table(title_justify="left", caption_justify="left")
     for name in ("from", "survivors", "sub-nets", "reconnected"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right", overflow="fold")  # no number is cut
     ends_s = [*result.begins_s[1:], np.inf]
     for begin_s, end_s, run in zip(result.begins_s, ends_s, result.phases, strict=True):
         at = run.flight.reconnected_at_s

@@ -84,9 +84,9 @@ def bench(
     from rich.table import Table
 
     table = Table()
-    table.add_column("what")
+    table.add_column("what", overflow="fold")
     for name in ("best", "median", "worst", "wanted"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right", overflow="fold")  # no number is cut
     for row in rows:
         table.add_row(row.name, *row.cells())
     console.out.print(table)
