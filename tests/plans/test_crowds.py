@@ -64,6 +64,13 @@ def test_full_hexagons_are_met() -> None:
     assert _proved_s(packed, 100.5) > 0.0
 
 
+def test_the_smallest_separations_prove_nothing() -> None:
+    """A separation whose square is below the smallest number leaves room for everybody."""
+    packed = _hexagonal(7, 100.0)
+    for gap_m in (5e-324, 1e-200, 1e-162):
+        assert _proved_s(packed, gap_m) == 0.0
+
+
 def test_bounds_of_crowded_scenarios(tmp_path: Path) -> None:
     """Where many are crowded the bound of a scenario rests on them, in a file too."""
     scenario = reknit.generate(200, 100, seed=1, split=True, min_separation_m=119.0)

@@ -133,6 +133,7 @@ def _two(cases: Any, cuts: Any, forces: Any) -> Certificate:
         ([[0, 1], [-1, 0]], [[1 << 40, 0], [0, 0]], [[1.0, 1.0]], "beyond"),
         ([[0, 5], [-1, 0]], [[1, 0], [0, 0]], [[1.0, 1.0]], "cannot be"),
         ([[-1, 7]], [[0, 0]], [[1.0, 1.0]], "does not have"),
+        ([[-1, 0]], [[1, 0]], [[1.0, 1.0]], "parts nothing"),
         (np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64), [[1.0, 1.0]], "0 cas"),
         ([[-1.0, 0.0]], [[0, 0]], [[1.0, 1.0]], "int64"),
         ([[-1, 0]], [[0, 0]], [[np.nan, 1.0]], "finite"),
@@ -144,6 +145,19 @@ def test_forged_cases_are_refused(cases: Any, cuts: Any, forces: Any, words: str
     scenario = crowd(np.asarray([[0.0, 0.0], [10.0, 0.0]]))
     with pytest.raises(InvalidProof, match=words):
         prove(_two(cases, cuts, forces), scenario)
+
+
+def test_a_clash_that_no_end_uses_is_refused() -> None:
+    """What has no part in the proof would look like a claim."""
+    scenario = crowd(np.asarray([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]))
+    certificate = proof_of(scenario, 1.0)
+    assert certificate is not None
+    assert certificate.parting is not None
+    prove(certificate, scenario)
+    clashes = (*certificate.parting.clashes, certificate.parting.clashes[0])
+    more = replace(certificate, parting=replace(certificate.parting, clashes=clashes))
+    with pytest.raises(InvalidProof, match="not used"):
+        prove(more, scenario)
 
 
 def test_it_is_no_proof_elsewhere(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ class Bundles:
         swarm = self._swarm
         rule = LinkRule(swarm.start, swarm.range_m, swarm.speeds, trial_s, CANDIDATE_HAIR)
         everyone = np.arange(swarm.count)
-        blocks = links_of(rule, cKDTree(swarm.start), everyone, everyone)
+        blocks = links_of(rule, cKDTree(swarm.start), everyone, everyone, _MOST_SURVIVORS**2)
         pairs = [np.minimum(a, b) * swarm.count + np.maximum(a, b) for a, b in blocks]
         candidates = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *pairs]))
         if len(self._nodes) * len(candidates) > _MOST_TESTS:

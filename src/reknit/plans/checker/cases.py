@@ -26,7 +26,11 @@ MOST_ROWS = 200_000
 """A certificate with more rows is refused unread."""
 
 _MOST_LOOKUPS = 10_000_000
-"""Links of clashes looked up over all ends; honest proofs need a fraction of it."""
+"""Links of clashes looked up over all ends, and candidates and their absences over all supposed
+losses; honest proofs need a fraction of it."""
+
+_MOST_PAIRS = 5_000_000
+"""Candidates with an end that some case asks about; those of honest proofs are thousands."""
 
 
 class Walk:
@@ -176,31 +180,71 @@ def _lines(cases: IntArray, lemmas: tuple[Lemma, ...]) -> list[tuple[IntArray, I
 
 
 class Candidates:
-    """The candidate links at a trial time; those that no case asks about are merged once."""
+    """The candidate links at a trial time, for every supposed loss.
 
-    def __init__(self, swarm: Survivors, asked: IntArray, trial_s: float) -> None:
+    Survivors that no case asks about and nobody supposes lost are merged once into pieces; so a
+    loss takes one point out of a small network.
+
+    Parameters
+    ----------
+    swarm
+        Everybody.
+    asked
+        Keys of the links that cases ask about.
+    losses
+        (k,) rows of survivors whose loss some cut supposes; negative ones mean nobody.
+    trial_s
+        The time by which a candidate can be a link, seconds.
+    """
+
+    def __init__(self, swarm: Survivors, asked: IntArray, losses: IntArray, trial_s: float) -> None:
         count = swarm.count
         rule = LinkRule(swarm.start, swarm.range_m, swarm.speeds, trial_s, CANDIDATE_HAIR)
-        special = np.unique(np.concatenate([asked // count, asked % count]))
-        special = special[swarm.present[special]]
-        plain = np.setdiff1d(np.flatnonzero(swarm.present), special)
-        label = np.arange(count) + count
-        label[plain] = pieces(rule, plain)
         present = np.flatnonzero(swarm.present)
-        links: dict[int, tuple[int, int]] = {}
-        if len(special):
-            tree = cKDTree(swarm.start[present])
-            for left, right in links_of(rule, tree, present, special):
-                key = np.minimum(left, right) * count + np.maximum(left, right)
-                is_asked = np.isin(key, asked)
-                label = merge(label, left[~is_asked], right[~is_asked])
-                for name in np.unique(key[is_asked]).tolist():
-                    links[name] = (name // count, name % count)
-        names, label = np.unique(label[present], return_inverse=True)
-        row = np.full(count, -1, dtype=np.int64)
-        row[present] = label.reshape(-1)
-        self.count = len(names)
-        self.links = {key: (int(row[i]), int(row[j])) for key, (i, j) in links.items()}
+        special = np.unique(np.concatenate([asked // count, asked % count, losses[losses >= 0]]))
+        special = special[swarm.present[special]]
+        plain = np.setdiff1d(present, special)
+        self._node = np.full(count, -1, dtype=np.int64)
+        self._node[special] = np.arange(len(special))
+        _, piece = np.unique(pieces(rule, plain), return_inverse=True)
+        self._node[plain] = len(special) + piece.reshape(-1)
+        self.count = int(self._node.max(initial=-1)) + 1
+        self._count = count
+        free, there = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        tree = cKDTree(swarm.start[present])
+        for left, right in links_of(rule, tree, present, special, _MOST_PAIRS):
+            key = np.minimum(left, right) * count + np.maximum(left, right)
+            is_asked = np.isin(key, asked)
+            there.append(_once(key[is_asked]))
+            ends = self._node[np.stack([left, right])[:, ~is_asked]]
+            free.append(_once(ends.min(axis=0) * self.count + ends.max(axis=0)))
+        self._asked = _once(np.concatenate(there))
+        self._free = np.stack(np.divmod(_once(np.concatenate(free)), max(self.count, 1)))
+
+    @property
+    def size(self) -> int:
+        """How much there is to go through for one supposed loss."""
+        return self.count + int(self._free.shape[1]) + len(self._asked)
+
+    def without(self, lost: int) -> tuple[int, IntArray, IntArray]:
+        """How many pieces the links that no case asks about leave when a survivor is lost (-1:
+        none is); of the asked links that are left the keys, and the (k, 2) pieces at their ends.
+        """
+        gone = self._node[lost] if lost >= 0 else -1
+        left, right = self._free[:, (self._free != gone).all(axis=0)]
+        label = merge(np.arange(self.count), left, right)
+        label = label[np.arange(self.count) != gone] if gone >= 0 else label
+        names, number = np.unique(label, return_inverse=True)
+        piece = np.insert(number.reshape(-1), gone, -1) if gone >= 0 else number.reshape(-1)
+        ends = np.stack(np.divmod(self._asked, self._count), axis=1)
+        kept = (ends != lost).all(axis=1)
+        return len(names), self._asked[kept], piece[self._node[ends[kept]]]
+
+
+def _once(keys: IntArray) -> IntArray:
+    """The keys, ascending and each once; of millions faster than numpy's own."""
+    keys = np.sort(keys)
+    return np.asarray(keys[np.diff(keys, prepend=-1) != 0])
 
 
 def check_cuts(walk: Walk, swarm: Survivors, trial_s: float) -> None:
@@ -208,26 +252,40 @@ def check_cuts(walk: Walk, swarm: Survivors, trial_s: float) -> None:
     with the same supposed loss together.
     """
     losses = np.asarray(walk.losses, dtype=np.int64)
-    for lost in np.unique(losses).tolist():
-        supposed = swarm if lost < 0 else swarm.without(lost)
-        _check_cuts(walk, np.flatnonzero(losses == lost), Candidates(supposed, walk.asked, trial_s))
+    supposed = np.unique(losses)
+    if len(supposed) == 0:
+        return
+    absences = sum(map(len, walk.absent.values()))
+    _refuse_many(supposed, absences)
+    candidates = Candidates(swarm, walk.asked, supposed, trial_s)
+    _refuse_many(supposed, absences + candidates.size)
+    for lost in supposed.tolist():
+        _check_cuts(walk, np.flatnonzero(losses == lost), *candidates.without(lost))
 
 
-def _check_cuts(walk: Walk, cuts: IntArray, candidates: Candidates) -> None:
-    """The same for the cuts with the given numbers."""
+def _refuse_many(losses: IntArray, size: int) -> None:
+    """Raise if so many losses, with so much to go through for each, would take too long."""
+    if len(losses) * size > _MOST_LOOKUPS:
+        raise InvalidProof(
+            f"the certificate supposes {len(losses)} different losses, "
+            f"too many with {size} links and pieces to look at for each"
+        )
+
+
+def _check_cuts(walk: Walk, cuts: IntArray, count: int, keys: IntArray, pieces: IntArray) -> None:
+    """The same for the cuts with the given numbers, and the candidates that are left there."""
     total = len(cuts)
     levels: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-    for key, ends in candidates.links.items():
-        if ends[0] == ends[1]:
+    for key, (one, two) in zip(keys.tolist(), pieces.tolist(), strict=True):
+        if one == two:
             continue
         start = 0
         for interval in walk.absent.get(key, ()):
             first, last = np.searchsorted(cuts, interval).tolist()
-            _spread(levels, start, first, 0, total, ends)
+            _spread(levels, start, first, 0, total, (one, two))
             start = last
-        _spread(levels, start, total, 0, total, ends)
-    forest = _Forest(candidates.count)
-    _descend(levels, forest, 0, total)
+        _spread(levels, start, total, 0, total, (one, two))
+    _descend(levels, _Forest(count), 0, total)
 
 
 def _spread(

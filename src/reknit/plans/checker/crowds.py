@@ -47,6 +47,8 @@ def crowd_time_s(swarm: Survivors, rows: object, gap_m: float) -> float:
     centred = swarm.start[rows] - swarm.start[rows].mean(axis=0)
     hair_m = _DOUBT * (float(np.abs(centred).max()) + gap_m)
     s = gap_m * (1.0 - _DOUBT)
+    if s * s == 0.0:  # below the smallest number: there is room for everybody
+        return 0.0
     area, perimeter = _measures(centred)
     # A hair around the hull takes in what rounding left outside.
     area += perimeter * hair_m + 4.0 * hair_m * hair_m

@@ -70,6 +70,7 @@ def parting_time_s(swarm: Survivors, parting: Parting, gap_m: float, claim_s: fl
         raise InvalidProof(f"a cut of a parting has a number beyond {_LARGEST_CUT}")
     ends = _ends(swarm, parting)
     time_s, vectors = np.inf, 0
+    used: set[int] = set()
     todo: list[dict[tuple[int, int], _Arc]] = [{}]
     for (i, j), (x, y) in zip(cases.tolist(), cuts.tolist(), strict=True):
         if not todo:
@@ -82,6 +83,11 @@ def parting_time_s(swarm: Survivors, parting: Parting, gap_m: float, claim_s: fl
             continue
         if not 0 <= j < len(ends):
             raise InvalidProof(f"a parting ends by clash {j}, which it does not have")
+        if (x, y) != (0, 0):
+            raise InvalidProof(
+                "an end of a parting has a cut; allowed: 0 and 0, as it parts nothing"
+            )
+        used.add(j)
         links, forces = ends[j]
         vectors += len(links)
         if vectors > _MOST_VECTORS:
@@ -91,6 +97,8 @@ def parting_time_s(swarm: Survivors, parting: Parting, gap_m: float, claim_s: fl
             return time_s
     if todo:
         raise InvalidProof("a parting does not go through all its cases")
+    if len(used) < len(ends):
+        raise InvalidProof("a clash of a parting is not used")
     return time_s
 
 

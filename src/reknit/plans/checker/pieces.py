@@ -9,6 +9,7 @@ searched further, until no two pieces can be joined.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +17,14 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from reknit.base.errors import InvalidProof
 from reknit.base.types import BoolArray, FloatArray, IntArray
 
 _SLACK = 1.0 + 1e-9
 """Beyond the reach, against the tree's own rounding."""
 
 _NEAREST = 6
-_PAIRS_AT_ONCE = 4_000_000
+_PAIRS_AT_ONCE, _ROWS_AT_ONCE = 4_000_000, 4_096
 _SAMPLED = 64
 _MANY_SAMPLED, _FEW_NEIGHBOURS = 512, 30.0
 """Sample of the points, and the mean number within reach up to which all links are listed."""
@@ -76,22 +78,28 @@ class LinkRule:
 
 
 def links_of(
-    rule: LinkRule, tree: cKDTree, names: IntArray, rows: IntArray
-) -> list[tuple[IntArray, IntArray]]:
-    """All links from `rows` to the points in a tree, whose names are given, in blocks."""
-    blocks = []
-    reach_m = rule.reach_m(rows)
-    sizes = tree.query_ball_point(rule.points[rows], reach_m, return_length=True)
-    parts = np.flatnonzero(np.diff(np.cumsum(sizes) // _PAIRS_AT_ONCE)) + 1
-    for part in np.split(np.arange(len(rows)), parts):
-        balls = tree.query_ball_point(rule.points[rows[part]], reach_m[part])
-        left = np.repeat(rows[part], [len(ball) for ball in balls])
-        right = names[np.concatenate([np.asarray(ball, dtype=np.int64) for ball in balls])]
-        keep = left != right
-        left, right = left[keep], right[keep]
-        keep = rule.holds(left, right)
-        blocks.append((left[keep], right[keep]))
-    return blocks
+    rule: LinkRule, tree: cKDTree, names: IntArray, rows: IntArray, most: int | None = None
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """All links from `rows` to the points in a tree, whose names are given, in blocks that are
+    made one at a time; `InvalidProof` once more than `most` pairs are near enough, if given.
+    """
+    seen = 0
+    for batch in np.split(rows, np.arange(_ROWS_AT_ONCE, len(rows), _ROWS_AT_ONCE)):
+        reach_m = rule.reach_m(batch)
+        sizes = tree.query_ball_point(rule.points[batch], reach_m, return_length=True)
+        seen += int(sizes.sum())
+        if most is not None and seen > most:
+            raise InvalidProof(f"the certificate asks about more than {most} candidate links")
+        parts = np.flatnonzero(np.diff(np.cumsum(sizes) // _PAIRS_AT_ONCE)) + 1
+        for part in np.split(np.arange(len(batch)), parts):
+            balls = tree.query_ball_point(rule.points[batch[part]], reach_m[part])
+            near = [np.asarray(ball, dtype=np.int64) for ball in balls]
+            left = np.repeat(batch[part], [len(ball) for ball in near])
+            right = names[np.concatenate([np.empty(0, dtype=np.int64), *near])]
+            keep = left != right
+            left, right = left[keep], right[keep]
+            keep = rule.holds(left, right)
+            yield left[keep], right[keep]
 
 
 def merge(label: IntArray, left: IntArray, right: IntArray) -> IntArray:
@@ -236,11 +244,12 @@ def _joined(rule: LinkRule, label: IntArray, is_open: BoolArray) -> IntArray:
         keep = rule.holds(left, right)
         if not keep.any() and len(left):
             # The nearest is not linked, but with different speeds another may be.
-            blocks = links_of(rule, tree, largest, left)
-            left = np.concatenate([block[0] for block in blocks])
-            right = np.concatenate([block[1] for block in blocks])
-            keep = np.ones(len(left), dtype=bool)
-        if keep.any():
+            is_closed = True
+            for far_left, far_right in links_of(rule, tree, largest, left):
+                label = merge(label, far_left, far_right)
+                is_closed &= len(far_left) == 0
+            is_open[largest] &= not is_closed
+        elif keep.any():
             label = merge(label, left[keep], right[keep])
         else:
             is_open[largest] = False

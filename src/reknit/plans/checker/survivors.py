@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,12 +68,6 @@ class Survivors:
                 f"the certificate supposes the loss of survivor {lost!r}; there is none"
             )
         return swarm
-
-    def without(self, row: int) -> Survivors:
-        """The same survivors when one of them is lost."""
-        if not (self.may_lose_one and 0 <= row < self.count):
-            raise InvalidProof(f"the certificate supposes the loss of survivor {row}")
-        return replace(self, lost=row, may_lose_one=False)
 
     @property
     def count(self) -> int:
