@@ -213,6 +213,8 @@ def against(runs: list[JsonDict], whole: str, study: str) -> str:
         return f"Not run yet: `reknit study run {study} --profile paper`.\n"
     rows = []
     for (uavs, lost), cells in by_case(runs).items():
+        if len(cells) < 2:
+            continue
         here = of_case(runs, uavs, lost)
         for label, cell in cells.items():
             if cell.runs < LEAST:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ from PIL import Image
 
 from reknit.base.errors import StoreRefused
 from reknit.base.statistics import plain
-from reknit.study.report import stats
+from reknit.study.report import overview, stats
 from reknit.study.report.figures import view_figure
 from reknit.study.report.findings import gather
 from reknit.study.report.overview import write_overview
@@ -166,11 +166,23 @@ def test_one_page_on_all_studies_names_those_that_were_not_run(
     )
     text = page.read_text()
     assert "`missing` (Never started): never run" in text
-    assert "24 runs of 1 studies" in text
+    assert "24 runs of 1 studies, 0 failed." in text
     links = re.findall(r"!\[.*?\]\((.*?)\)", text)
     assert len(links) == len(KINDS)
     assert all((page.parent / link).exists() for link in links)
     assert str(folder) not in text
+
+
+def test_the_page_tells_by_which_error_runs_failed(made: tuple[Path, Study]) -> None:
+    """A planner that crashes is told from a swarm that no damage splits."""
+    folder, study = made
+    findings = gather(study, folder / "s.duckdb", "quick")
+    rows = [dict(row) for row in findings.rows]
+    errors = ["NoSplitFound: no damage splits it", "NoSplitFound: nor this", "KeyError: 'x'"]
+    for row, error in zip(rows, errors, strict=False):
+        row.update(ok=False, error=error)
+    text = overview._failures([replace(findings, rows=rows)])
+    assert text == "3 failed (NoSplitFound 2, KeyError 1)"
 
 
 def test_differences_are_paired(made: tuple[Path, Study]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -62,10 +63,17 @@ def _introduction(shown: Sequence[Findings]) -> str:
         f"[{findings.study.name}](#{_anchor(findings.study.title)})" for findings in shown
     )
     runs = sum(len(findings.rows) for findings in shown)
-    failed = sum(not row["ok"] for findings in shown for row in findings.rows)
-    count = f"{runs} runs of {len(shown)} studies, {failed} failed."
+    count = f"{runs} runs of {len(shown)} studies, {_failures(shown)}."
     origin = "Made from stored runs; no number of ours is typed by hand."
     return f"# Results\n\n{origin} {count} {READING}\n\n{names}"
+
+
+def _failures(shown: Sequence[Findings]) -> str:
+    """How many runs failed, and how many of them by which error."""
+    errors = [row["error"] for findings in shown for row in findings.rows if not row["ok"]]
+    kinds = Counter(str(error).partition(":")[0] for error in errors)
+    causes = ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())
+    return f"{len(errors)} failed" + (f" ({causes})" if causes else "")
 
 
 def _anchor(title: str) -> str:
