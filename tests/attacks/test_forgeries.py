@@ -19,7 +19,7 @@ import reknit
 from reknit.base.errors import InvalidPlan, ReknitError, UnreadableFile
 from reknit.plans.certificate import CUT, Certificate, Clash
 from reknit.plans.checker.duality import Clashes, exact_time_s
-from reknit.plans.checker.proof import certified_bound_s, prove
+from reknit.plans.checker.proof import prove
 from reknit.plans.checker.survivors import Survivors
 from reknit.plans.files import parse_plan, plan_json
 from reknit.plans.status import Status
@@ -43,7 +43,7 @@ def test_no_scale_of_forces_proves_too_much(direction: tuple[float, float]) -> N
         with np.errstate(over="ignore", under="ignore"):
             forces = np.array([direction]) * 10.0**exponent
         with suppress(InvalidPlan):  # refused for its scale
-            assert certified_bound_s(_one_link(forces), PAIR) <= 4.0
+            assert prove(_one_link(forces), PAIR).bound_s <= 4.0
             read += 1
     assert read > 40
 
@@ -65,14 +65,14 @@ def test_no_scale_of_forces_proves_too_much(direction: tuple[float, float]) -> N
 def test_only_finite_float64_vectors_are_read(forces: Any) -> None:
     """Other types and shapes of numbers are refused and not converted."""
     with pytest.raises(InvalidPlan):
-        certified_bound_s(_one_link(forces), PAIR)
+        prove(_one_link(forces), PAIR)
 
 
 @pytest.mark.parametrize("cases", [ONE_LINK.astype(np.int32), ONE_LINK.astype(float), ONE_LINK[0]])
 def test_only_int64_rows_are_read(cases: Any) -> None:
     """Cases of another type or shape are refused."""
     with pytest.raises(InvalidPlan):
-        certified_bound_s(replace(_one_link([[-1.0, 0.0]]), cases=cases), PAIR)
+        prove(replace(_one_link([[-1.0, 0.0]]), cases=cases), PAIR)
 
 
 def test_float64_and_whole_numbers_agree() -> None:

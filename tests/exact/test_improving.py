@@ -23,7 +23,7 @@ from reknit.exact.solve import quick_effort, quick_state
 from reknit.exact.solve import solve as search
 from reknit.network.links import lengths
 from reknit.plans.certificate import Clash
-from reknit.plans.checker.proof import certified_bound_s
+from reknit.plans.checker.proof import prove
 
 
 def _sparse(seed: int, count: int = 20) -> Problem:
@@ -143,7 +143,7 @@ def test_a_neighbourhood_of_all_is_a_proof() -> None:
     assert state.is_proved
     assert state.case is not None
     certificate = case_certificate(state.case.search, state.case.proof)
-    assert certified_bound_s(certificate, scenario) == pytest.approx(state.tree.time_s, rel=1e-6)
+    assert prove(certificate, scenario).bound_s == pytest.approx(state.tree.time_s, rel=1e-6)
 
 
 def test_cancelling_ends_the_search() -> None:

@@ -19,9 +19,9 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Mo
         yield kinds.Kind("rendezvous", 20, 10, "radio", (("loss", 0.1),))
 
     monkeypatch.setitem(kinds.STUDIES, "noise", small)
-    studies.run_study("noise", tmp_path, 1)
+    studies.run_knowledge_study("noise", tmp_path, 1)
     first = (tmp_path / "noise.csv").read_text()
-    _, table, picture = studies.run_study("noise", tmp_path, 2)
+    _, table, picture = studies.run_knowledge_study("noise", tmp_path, 2)
     rows = (tmp_path / "noise.csv").read_text()
     assert rows.startswith(first)
     assert len(rows.splitlines()) == 1 + 4
@@ -43,16 +43,16 @@ def test_rows_do_not_survive_other_defaults(
         yield kinds.Kind("rendezvous", 20, 10)
 
     monkeypatch.setitem(kinds.STUDIES, "noise", small)
-    studies.run_study("noise", tmp_path, 1)
+    studies.run_knowledge_study("noise", tmp_path, 1)
     path = tmp_path / "noise.csv"
     (kind,) = small()
     path.write_text(path.read_text().replace(kind.fingerprint, "another"))
-    studies.run_study("noise", tmp_path, 1)
+    studies.run_knowledge_study("noise", tmp_path, 1)
     assert len(studies.read_rows(path)) == 2
     assert len(studies.of_kind(studies.read_rows(path), kind)) == 1
     old = path.read_text().replace("settings,", "", 1).replace("another,", "", 1)
     path.write_text("\n".join(old.splitlines()[:2]) + "\n")
-    studies.run_study("noise", tmp_path, 1)
+    studies.run_knowledge_study("noise", tmp_path, 1)
     rows = studies.read_rows(path)
     assert [row["settings"] for row in rows] == ["", kind.fingerprint]
     assert rows[0]["recovery_time_s"] == rows[1]["recovery_time_s"]
@@ -61,7 +61,7 @@ def test_rows_do_not_survive_other_defaults(
 def test_an_unknown_study_is_named(tmp_path: Path) -> None:
     """The nearest name is suggested."""
     with pytest.raises(UnknownName, match="ignorance"):
-        studies.run_study("ignorence", tmp_path, 1)
+        studies.run_knowledge_study("ignorence", tmp_path, 1)
 
 
 def test_the_command_line_knows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

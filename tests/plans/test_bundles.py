@@ -16,7 +16,7 @@ from reknit.base.errors import InvalidPlan
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.covers import cover_certificate
 from reknit.plans.certificate import Bundle, Certificate
-from reknit.plans.checker.proof import certified_bound_s, prove
+from reknit.plans.checker.proof import prove
 from reknit.plans.files import certificate_file, certificate_of
 from tests.exact.brute import optimum_s, small_scenarios
 
@@ -42,7 +42,7 @@ def test_no_optimum_lies_below_the_bound() -> None:
         if certificate is None:
             continue
         proved += 1
-        bound_s = certified_bound_s(certificate, scenario)
+        bound_s = prove(certificate, scenario).bound_s
         assert certificate.bound_s <= bound_s <= best_s * (1.0 + 1e-7)
         assert Judge(scenario).proves_at_most_s(certificate) >= certificate.bound_s
     assert proved > 3
@@ -147,7 +147,7 @@ def test_random_changes_prove_nothing_false() -> None:
     for _ in range(150):
         forged = mutate(honest, rng, 12)
         try:
-            bound_s = certified_bound_s(forged, scenario)
+            bound_s = prove(forged, scenario).bound_s
         except InvalidPlan:
             continue
         accepted += 1

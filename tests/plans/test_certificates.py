@@ -13,7 +13,7 @@ import reknit
 from reknit.base.errors import InvalidPlan
 from reknit.base.types import IntArray
 from reknit.plans.certificate import CUT, Certificate, Clash
-from reknit.plans.checker.proof import certified_bound_s
+from reknit.plans.checker.proof import prove
 from reknit.plans.status import Status
 
 
@@ -102,7 +102,7 @@ def test_a_certificate_is_no_good_for_another_scenario(
     scenario, plan = case
     closer = reknit.Scenario(0.9 * scenario.survivor_positions, (), 120.0)
     try:
-        proved_s = certified_bound_s(plan.certificate, closer)
+        proved_s = prove(plan.certificate, closer).bound_s
     except InvalidPlan:
         return
     assert proved_s < plan.lower_bound_s
@@ -142,12 +142,12 @@ def test_by_hand() -> None:
     clash = Clash(np.array([[0, 1]]), np.array([[-1.0, 0.0]]))
     used_or_not = np.array([[0, 1], [-1, 0], [-1, CUT]])
     by_clash = Certificate(0.0, 5.0, used_or_not, (clash,))
-    assert certified_bound_s(by_clash, scenario) == pytest.approx(4.0, rel=1e-10)
+    assert prove(by_clash, scenario).bound_s == pytest.approx(4.0, rel=1e-10)
     by_cut = Certificate(0.0, 4.0 * (1 - 1e-9), np.array([[-1, CUT]]))
-    assert certified_bound_s(by_cut, scenario) == pytest.approx(4.0, rel=1e-8)
+    assert prove(by_cut, scenario).bound_s == pytest.approx(4.0, rel=1e-8)
     with pytest.raises(InvalidPlan, match="connect"):
-        certified_bound_s(replace(by_cut, trial_s=4.0), scenario)
-    assert certified_bound_s(Certificate.trivial(), scenario) == 0.0
+        prove(replace(by_cut, trial_s=4.0), scenario)
+    assert prove(Certificate.trivial(), scenario).bound_s == 0.0
 
 
 def test_anchors_and_speeds_count() -> None:
@@ -156,9 +156,9 @@ def test_anchors_and_speeds_count() -> None:
     clash = Clash(np.array([[0, 1]]), np.array([[-1.0, 0.0]]))
     certificate = Certificate(0.0, 100.0, np.array([[0, 1], [-1, 0], [-1, CUT]]), (clash,))
     anchored = reknit.Scenario(points, (), 120.0, 10.0, anchors=[0])
-    assert certified_bound_s(certificate, anchored) == pytest.approx(8.0, rel=1e-10)
+    assert prove(certificate, anchored).bound_s == pytest.approx(8.0, rel=1e-10)
     slow = reknit.Scenario(points, (), 120.0, [10.0, 6.0])
-    assert certified_bound_s(certificate, slow) == pytest.approx(5.0, rel=1e-10)
+    assert prove(certificate, slow).bound_s == pytest.approx(5.0, rel=1e-10)
 
 
 def test_losses_and_partings_by_hand() -> None:

@@ -12,7 +12,7 @@ import reknit
 from reknit.base.errors import InvalidPlan
 from reknit.base.types import FloatArray
 from reknit.plans.certificate import Certificate
-from reknit.plans.checker.proof import certified_bound_s
+from reknit.plans.checker.proof import prove
 
 _NO_CASES = np.empty((0, 2), dtype=np.int64)
 
@@ -28,7 +28,7 @@ def _hexagonal(count: int, gap_m: float) -> FloatArray:
 def _proved_s(points: FloatArray, gap_m: float) -> float:
     scenario = reknit.Scenario(points, (), 120.0, 10.0, min_separation_m=gap_m)
     rows = np.arange(len(points))
-    return certified_bound_s(Certificate(0.0, 0.0, _NO_CASES, crowd=rows), scenario)
+    return prove(Certificate(0.0, 0.0, _NO_CASES, crowd=rows), scenario).bound_s
 
 
 @pytest.mark.parametrize("count", [7, 19, 37, 61, 100])

@@ -13,7 +13,7 @@ from reknit.base.errors import InvalidPlan
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.holes import hole_certificate
 from reknit.plans.certificate import Certificate
-from reknit.plans.checker.proof import certified_bound_s
+from reknit.plans.checker.proof import prove
 from tests.exact.brute import optimum_s
 
 
@@ -34,7 +34,7 @@ def test_no_optimum_lies_below_the_bound() -> None:
         if certificate is None:
             continue
         proved += 1
-        bound_s = certified_bound_s(certificate, scenario)
+        bound_s = prove(certificate, scenario).bound_s
         assert certificate.bound_s <= bound_s <= optimum_s(scenario) * (1.0 + 1e-7)
     assert proved > 3
 
@@ -91,7 +91,7 @@ def test_random_holes_prove_nothing_false() -> None:
         centre = rng.standard_normal(2) * 10.0 ** rng.uniform(-3.0, 3.0)
         forged = Certificate(0.0, trial_s, np.empty((0, 2), dtype=np.int64), hole=centre)
         try:
-            assert certified_bound_s(forged, scenario) <= plan_s
+            assert prove(forged, scenario).bound_s <= plan_s
             accepted += 1
         except InvalidPlan:
             continue

@@ -15,7 +15,7 @@ from campaign.naive import Judge
 import reknit
 from reknit.base.errors import InvalidPlan
 from reknit.plans.certificate import BY_LEMMA, CUT, Certificate, Clash, Lemma
-from reknit.plans.checker.proof import certified_bound_s
+from reknit.plans.checker.proof import prove
 
 NOTHING = np.empty((0, 2), dtype=np.int64)
 TRIANGLE = reknit.Scenario([[0.0, 0.0], [200.0, 0.0], [100.0, 173.2]], (), 120.0, 10.0)
@@ -45,10 +45,10 @@ def _by_hand() -> Certificate:
 def test_lemmas_by_hand() -> None:
     """A proof of two lemmas proves what the same proof proves written out."""
     certificate = _by_hand()
-    assert certified_bound_s(certificate, TRIANGLE) == pytest.approx(4.0, rel=1e-3)
+    assert prove(certificate, TRIANGLE).bound_s == pytest.approx(4.0, rel=1e-3)
     whole = np.array([[0, 1], [-1, 0], [0, 2], [-1, 1], [-1, CUT]])
     written_out = replace(certificate, cases=whole, lemmas=())
-    assert certified_bound_s(written_out, TRIANGLE) == certified_bound_s(certificate, TRIANGLE)
+    assert prove(written_out, TRIANGLE).bound_s == prove(certificate, TRIANGLE).bound_s
     proved_s = Judge(TRIANGLE).proves_at_most_s(certificate)
     assert float(proved_s) == pytest.approx(4.0, rel=1e-3)
 
@@ -89,7 +89,7 @@ FORGERIES: dict[str, Callable[[Certificate], Certificate]] = {
 def test_forged_lemmas_are_refused(forgery: Callable[[Certificate], Certificate]) -> None:
     """A lemma that does not prove what it says, or is used where it does not hold, is refused."""
     with pytest.raises(InvalidPlan):
-        certified_bound_s(forgery(_by_hand()), TRIANGLE)
+        prove(forgery(_by_hand()), TRIANGLE)
 
 
 def test_the_search_uses_lemmas(case: tuple[reknit.Scenario, reknit.Plan], tmp_path: Path) -> None:

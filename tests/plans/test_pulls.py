@@ -16,7 +16,7 @@ from reknit.base.types import FloatArray
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.pulls import pull_certificate
 from reknit.plans.certificate import Certificate
-from reknit.plans.checker.proof import certified_bound_s
+from reknit.plans.checker.proof import prove
 from reknit.plans.checker.pulls import _directions, _through_links
 from reknit.plans.status import Status
 from tests.exact.brute import optimum_s
@@ -90,7 +90,7 @@ def test_no_optimum_lies_below_the_bound() -> None:
         certificate = pull_certificate(Problem.of(scenario), 0.0)
         if certificate is None:
             continue
-        bound_s = certified_bound_s(certificate, scenario)
+        bound_s = prove(certificate, scenario).bound_s
         assert certificate.bound_s <= bound_s <= optimum_s(scenario) * (1.0 + 1e-7)
         proved += 1
     assert proved > 4
@@ -164,4 +164,4 @@ def test_random_pulls_prove_nothing_false() -> None:
             noise = rng.standard_normal(honest.pulls.shape) * np.abs(honest.pulls).max()
             forces = honest.pulls * rng.choice([0.0, 1.0]) + noise * 10.0 ** rng.uniform(-12, 6)
             forged = Certificate(0.0, 0.0, NO_CASES, pulls=forces * 10.0 ** rng.uniform(-90, 80))
-            assert certified_bound_s(forged, scenario) <= plan_s
+            assert prove(forged, scenario).bound_s <= plan_s

@@ -1,4 +1,4 @@
-"""What pydantic found wrong, in reknit's words: the place, the value, what is allowed."""
+"""What pydantic found wrong, in reknit's words: the field, the value, what is allowed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-Place = tuple[int | str, ...]
+Location = tuple[int | str, ...]
 """Where something stands in a document: keys and numbers, such as ("planner", 1, "name")."""
 
-# Pydantic names the members of a union within a place, which no document holds.
+# Pydantic names the members of a union within a location, which no document holds.
 _MEMBER = re.compile(r"\[key\]|int|str|float|bool|none|constrained-\w+|[\w-]+\[.*\]")
 
 _KINDS = {
@@ -68,7 +68,7 @@ def plain_error(error: ValidationError, known: Iterable[str] = ()) -> str:
     return first_fault(error, known)[1]
 
 
-def first_fault(error: ValidationError, known: Iterable[str] = ()) -> tuple[Place, str]:
+def first_fault(error: ValidationError, known: Iterable[str] = ()) -> tuple[Location, str]:
     """Where the first fault is, and which; misspelt fields before missing ones.
 
     Parameters
@@ -76,19 +76,19 @@ def first_fault(error: ValidationError, known: Iterable[str] = ()) -> tuple[Plac
     known
         Names of the fields of the whole document, of which one may have been meant.
     """
-    place, faults = _first(error)
-    where = ".".join(str(part) for part in place) or "the file"
+    location, faults = _first(error)
+    where = ".".join(str(part) for part in location) or "the file"
     kind = faults[0]["type"]
     if kind == "missing":
-        return place, f"{where} is missing"
+        return location, f"{where} is missing"
     if kind == "extra_forbidden":
         near = get_close_matches(where, list(known), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        return place, f"{where} is not a field that is known here{hint}"
+        return location, f"{where} is not a field that is known here{hint}"
     allowed = _alternatives(faults)
     # A validator of reknit's own may say more of a part of the value.
     word = "" if "allowed:" in allowed else "allowed: "
-    return place, f"{where} is {_shown(faults[0])}; {word}{allowed}"
+    return location, f"{where} is {_shown(faults[0])}; {word}{allowed}"
 
 
 def first_allowed(error: ValidationError) -> str:
@@ -96,21 +96,21 @@ def first_allowed(error: ValidationError) -> str:
     return _alternatives(_first(error)[1])
 
 
-def place_of(fault: Mapping[str, Any]) -> Place:
+def location_of(fault: Mapping[str, Any]) -> Location:
     """Where a fault is, without the members of unions that pydantic tried there."""
     return tuple(
         part for part in fault["loc"] if not (isinstance(part, str) and _MEMBER.fullmatch(part))
     )
 
 
-def _first(error: ValidationError) -> tuple[Place, list[ErrorDetails]]:
-    """The place of the first fault, and all that is wrong there: one for each member of a union."""
+def _first(error: ValidationError) -> tuple[Location, list[ErrorDetails]]:
+    """Where the first fault is, and all that is wrong there: one for each member of a union."""
     faults = error.errors(include_url=False)
-    start = place_of(min(faults, key=lambda fault: fault["type"] == "missing"))
-    within = [fault for fault in faults if place_of(fault)[: len(start)] == start]
+    start = location_of(min(faults, key=lambda fault: fault["type"] == "missing"))
+    within = [fault for fault in faults if location_of(fault)[: len(start)] == start]
     # Of a union's members the one that fits furthest is the one that was meant.
-    place = max((place_of(fault) for fault in within), key=len)
-    return place, [fault for fault in within if place_of(fault) == place]
+    location = max((location_of(fault) for fault in within), key=len)
+    return location, [fault for fault in within if location_of(fault) == location]
 
 
 def _alternatives(faults: list[ErrorDetails]) -> str:

@@ -78,7 +78,7 @@ def run(
         _refuse_without_effect(name, given)
         _refuse_without_effect(name, {"--workers": workers, "--known": known, "--retry": retry})
         with console.progress_bar(quiet=as_json, lines=True) as progress:
-            files = knowledge.run_study(name, out, knowledge.CASES[profile], progress)
+            files = knowledge.run_knowledge_study(name, out, knowledge.CASES[profile], progress)
         print_files(files) if not as_json else print_json({"study": name}, files)
         return
     if address is not None and engine != "ray":

@@ -71,7 +71,7 @@ class Belief:
         of its being alive takes the presumption back.
     targets, announced_s
         (N, dim) where it announced to fly to, NaN where it did not, and when.
-    place, place_s
+    position_m, position_s
         (N, dim) and (N,): if alive, it was there at that time. The same as `positions` and
         `heard_s` unless a policy proves a later place, such as a kept rendezvous.
     misses
@@ -94,8 +94,8 @@ class Belief:
     presumed_s: FloatArray
     targets: FloatArray
     announced_s: FloatArray
-    place: FloatArray
-    place_s: FloatArray
+    position_m: FloatArray
+    position_s: FloatArray
     misses: IntArray
     silences: FloatArray
     parted_s: FloatArray
@@ -117,8 +117,8 @@ class Belief:
             presumed_s=np.full(uavs, -np.inf),
             targets=np.full_like(positions, np.nan),
             announced_s=np.full(uavs, -np.inf),
-            place=positions.copy(),
-            place_s=np.zeros(uavs),
+            position_m=positions.copy(),
+            position_s=np.zeros(uavs),
             misses=np.zeros(uavs, dtype=np.int64),
             silences=np.zeros(uavs),
             parted_s=np.full(uavs, -np.inf),
@@ -166,8 +166,8 @@ class Belief:
         self.positions[ids] = positions
         self.heard_s[ids] = now_s
         self.source[ids] = source
-        self.place[ids] = positions
-        self.place_s[ids] = now_s
+        self.position_m[ids] = positions
+        self.position_s[ids] = now_s
         self.misses[ids] = 0
         self.silences[ids] = 0.0
 
@@ -202,8 +202,10 @@ def merged(beliefs: Sequence[Belief]) -> Belief:
 
     heard_s, positions, source = newest("heard_s", "positions", "source")
     announced_s, targets = newest("announced_s", "targets")
-    place_s, place = newest("place_s", "place")
-    since = [belief.place_s == place_s for belief in beliefs]  # evidence since its latest place
+    position_s, position_m = newest("position_s", "position_m")
+    since = [
+        belief.position_s == position_s for belief in beliefs
+    ]  # evidence since its latest place
     return Belief(
         positions=positions,
         heard_s=heard_s,
@@ -212,8 +214,8 @@ def merged(beliefs: Sequence[Belief]) -> Belief:
         presumed_s=np.max([belief.presumed_s for belief in beliefs], axis=0),
         targets=targets,
         announced_s=announced_s,
-        place=place,
-        place_s=place_s,
+        position_m=position_m,
+        position_s=position_s,
         misses=np.max([b.misses * mask for b, mask in zip(beliefs, since, strict=True)], axis=0),
         silences=np.max(
             [b.silences * mask for b, mask in zip(beliefs, since, strict=True)], axis=0

@@ -29,7 +29,7 @@ FIRST_SEED = 995_000
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measure:
     """A fact of an `Operation` that rows keep.
 
     Parameters
@@ -48,16 +48,16 @@ class Measured:
 
 
 MEASURES = {
-    "recovery_time_s": Measured("T_rec (s)"),
-    "price_of_ignorance": Measured("price", axis="price of ignorance"),
-    "first_contact_s": Measured("first contact (s)"),
-    "replans": Measured("replans"),
-    "mean_false_alive": Measured("lost, held alive"),
-    "mean_false_dead": Measured("alive, held dead"),
-    "bytes_sent": Measured("sent (MB)", factor=1e-6),
-    "path_length_m": Measured("path (m)"),
-    **dict.fromkeys(("optimum_s", "optimum_bound_s", "promised_s"), Measured()),
-    **dict.fromkeys(("false_done", "compute_s"), Measured()),
+    "recovery_time_s": Measure("T_rec (s)"),
+    "price_of_ignorance": Measure("price", axis="price of ignorance"),
+    "first_contact_s": Measure("first contact (s)"),
+    "replans": Measure("replans"),
+    "mean_false_alive": Measure("lost, held alive"),
+    "mean_false_dead": Measure("alive, held dead"),
+    "bytes_sent": Measure("sent (MB)", factor=1e-6),
+    "path_length_m": Measure("path (m)"),
+    **dict.fromkeys(("optimum_s", "optimum_bound_s", "promised_s"), Measure()),
+    **dict.fromkeys(("false_done", "compute_s"), Measure()),
 }
 """What is kept of every run: one line a measure makes its column, heading and axis."""
 
@@ -69,7 +69,9 @@ CASES = {"quick": 5, "paper": 50}
 """Cases of every kind, by profile."""
 
 
-def run_study(name: str, folder: Path, repetitions: int, progress: Progress = silent) -> list[Path]:
+def run_knowledge_study(
+    name: str, folder: Path, repetitions: int, progress: Progress = silent
+) -> list[Path]:
     """Run what is missing of a study; write its table and its picture.
 
     Parameters
@@ -182,15 +184,17 @@ def _table(name: str, rows: Sequence[dict[str, str]]) -> str:
         "| --- " * len(heads) + "|",
     ]
     for kind in {kind.key: kind for kind in STUDIES[name]()}.values():
-        found = of_kind(rows, kind)
-        if not found:
+        of_this_kind = of_kind(rows, kind)
+        if not of_this_kind:
             continue
-        cells = [*kind.key, str(len(found))]
-        cells.append(share([row["reconnected"] == "1" for row in found]))
-        kept = [row["kept_promise"] == "True" for row in found if row["kept_promise"] != "None"]
+        cells = [*kind.key, str(len(of_this_kind))]
+        cells.append(share([row["reconnected"] == "1" for row in of_this_kind]))
+        kept = [
+            row["kept_promise"] == "True" for row in of_this_kind if row["kept_promise"] != "None"
+        ]
         cells.append(share(kept))
         for measure in _SHOWN:
-            mean, half, values = interval(found, measure)
+            mean, half, values = interval(of_this_kind, measure)
             text = "-" if len(values) < 2 else f"{mean:.4g} ± {half:.2g}"
             if measure == "price_of_ignorance" and len(values):
                 text += f" ({np.median(values):.2f})"

@@ -99,11 +99,11 @@ def separating_nodes(
                 cut_nodes = _cut_between(linked, other, {first[second]}, order)
                 if cut_nodes is not None:
                     return cut_nodes
-    for place in range(order, nodes):
-        if earlier[place] < order:
+    for rank in range(order, nodes):
+        if earlier[rank] < order:
             if is_over():
                 return []
-            cut_nodes = _cut_between(linked, before[place], set(before[:place]), order)
+            cut_nodes = _cut_between(linked, before[rank], set(before[:rank]), order)
             if cut_nodes is not None:
                 return cut_nodes
     return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reknit.base.errors import InvalidInput, MissingExtra, ReknitError, UnknownName
-from reknit.base.faults import first_allowed, first_fault, place_of
+from reknit.base.faults import first_allowed, first_fault, location_of
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -93,7 +93,7 @@ def problem_of(error: ReknitError) -> Problem:
 def problem_of_fields(error: ValidationError) -> Problem:
     """The problem of a body that does not fit its model."""
     where, text = first_fault(error)
-    fault = next((row for row in error.errors() if place_of(row) == where), error.errors()[0])
+    fault = next((row for row in error.errors() if location_of(row) == where), error.errors()[0])
     is_json = fault["type"] == "json_invalid"
     return problem(
         400 if is_json else 422,

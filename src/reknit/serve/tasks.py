@@ -197,7 +197,7 @@ def _recovered(
     that came at the last moment is still flown to its end.
     """
     try:
-        found = plan(
+        answer = plan(
             scenario,
             planner,
             seed=seed,
@@ -216,10 +216,10 @@ def _recovered(
             **_as_keywords(parameters),
         )
     call.go_on()
-    flight = fly(scenario, found, progress=call.progress, cancel=call.cancel)
+    flight = fly(scenario, answer, progress=call.progress, cancel=call.cancel)
     call.go_on()
-    metrics = measure(scenario, flight, found)
-    return Run(scenario, planner, found, flight, metrics, found.compute_s)
+    metrics = measure(scenario, flight, answer)
+    return Run(scenario, planner, answer, flight, metrics, answer.compute_s)
 
 
 def recovery_model(run: Run, frames: int | None) -> Recovery:

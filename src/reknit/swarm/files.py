@@ -309,6 +309,6 @@ def _in_order(labels: list[str], points: list[list[float]], destroyed: list[int]
         lost = set(destroyed)
         return {
             "positions": [points[row] for row in order],
-            "destroyed": [place for place, row in enumerate(order) if int(row) in lost],
+            "destroyed": [number for number, row in enumerate(order) if int(row) in lost],
         }
     return {"positions": points, "destroyed": destroyed, "names": labels}

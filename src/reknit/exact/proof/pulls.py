@@ -70,7 +70,7 @@ class _Climber:
     """Subgradient steps on the bound as a function of the forces."""
 
     def __init__(self, problem: Problem, centred: FloatArray) -> None:
-        self.problem, self.place = problem, centred
+        self.problem, self.centred = problem, centred
         self.best: FloatArray | None = None
         self.best_s = 0.0
         self._directions, self._cosine = _directions(problem.start.shape[1], _COARSE)
@@ -96,7 +96,7 @@ class _Climber:
                 return
             # Towards a value a little above the best, and less far as time goes on.
             ahead_s = (0.3 / math.sqrt(step + 4.0)) * max(self.best_s, value_s, 0.0)
-            ahead_s += 1e-3 * float(np.abs(self.place).max()) / self.problem.top_speed
+            ahead_s += 1e-3 * float(np.abs(self.centred).max()) / self.problem.top_speed
             forces = forces + 0.5 * (self.best_s - value_s + ahead_s) / steepness * slope
 
     def _value(self, forces: FloatArray) -> tuple[float, FloatArray]:
@@ -112,11 +112,11 @@ class _Climber:
         source = np.maximum.accumulate(np.where(half >= top, np.arange(len(half)), 0))
         through = float(top[self._share].sum()) / self._cosine
         times = np.bincount(source[self._share], minlength=len(half))
-        slope = self.place.copy()
+        slope = self.centred.copy()
         for share in np.flatnonzero(times):
             rows = order[: share + 1, which[share]]
             slope[rows] -= range_m * times[share] * self._directions[which[share]] / self._cosine
-        value_s = float((forces * self.place).sum()) - range_m * through
+        value_s = float((forces * self.centred).sum()) - range_m * through
         size = np.maximum(_norm(forces), 1e-12)[:, None]
         slope -= max(value_s, 0.0) * self.problem.speeds[:, None] * forces / size
         return value_s, slope - slope.mean(axis=0)

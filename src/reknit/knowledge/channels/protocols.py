@@ -234,13 +234,13 @@ def _hearers(mind: Mind, world: World, silent: IntArray, slack_m: float) -> IntA
     from scipy.spatial import cKDTree
 
     belief = mind.belief
-    moved_m = world.speeds_mps[silent] * (world.time_s - belief.place_s[silent])
+    moved_m = world.speeds_mps[silent] * (world.time_s - belief.position_s[silent])
     reach_m = world.range_m - TOLERANCE_M - slack_m - moved_m
     count = np.zeros(len(silent), dtype=np.int64)
     near = np.flatnonzero(reach_m > 0.0)
     if len(near):
         tree = cKDTree(belief.positions[mind.members])
-        places, radii = belief.place[silent[near]], reach_m[near]
+        places, radii = belief.position_m[silent[near]], reach_m[near]
         count[near] = tree.query_ball_point(places, radii, return_length=True)
     return count
 

@@ -73,9 +73,9 @@ class _DeadlinePilot:
         meet = self._meeting.targets + self._briefing.offset(belief.alarm_s)
         if view.now_s >= due_s + self._briefing.alarm_delay_s and self._meeting.is_sure:
             # Whoever lives is at its place now, so silence proves death again.
-            silent = ~view.is_in_touch & (belief.place_s < due_s)
-            belief.place[silent] = meet[silent]
-            belief.place_s[silent] = view.now_s
+            silent = ~view.is_in_touch & (belief.position_s < due_s)
+            belief.position_m[silent] = meet[silent]
+            belief.position_s[silent] = view.now_s
         away = meet[view.members] - view.here
         speeds_mps = np.maximum(self._briefing.speeds_mps[view.members], 1e-9)  # anchors stay
         way_s = np.sqrt((away * away).sum(axis=1)) / speeds_mps

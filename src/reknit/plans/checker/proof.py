@@ -144,11 +144,6 @@ def _idle(certificate: Certificate, cases: IntArray, clashes: set[int]) -> str:
     return "clash" if len(clashes) < len(certificate.clashes) else ""
 
 
-def certified_bound_s(certificate: Certificate, scenario: Scenario) -> float:
-    """The bound that a certificate really proves, seconds."""
-    return prove(certificate, scenario).bound_s
-
-
 def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (float, int)):
         raise InvalidProof(f"the certificate's {name} is {value!r}; allowed: a number")

@@ -192,12 +192,12 @@ def _survives(neighbours: list[list[int]], losses: int) -> bool:
         for i, j in combinations(first, 2)
     ):
         return False
-    place_of = [0] * len(order)
-    for place, node in enumerate(order):
-        place_of[node] = place
+    rank_of = [0] * len(order)
+    for rank, node in enumerate(order):
+        rank_of[node] = rank
     return all(
-        before[place] > losses or _leads_back(neighbours, order[place], place_of, losses + 1)
-        for place in range(losses + 1, len(order))
+        before[rank] > losses or _leads_back(neighbours, order[rank], rank_of, losses + 1)
+        for rank in range(losses + 1, len(order))
     )
 
 
@@ -242,7 +242,7 @@ def _split_graph(neighbours: list[list[int]]) -> csr_array:
     return csr_array((capacity, ends), shape=(2 * count, 2 * count))
 
 
-def _leads_back(neighbours: list[list[int]], start: int, place_of: list[int], paths: int) -> bool:
+def _leads_back(neighbours: list[list[int]], start: int, rank_of: list[int], paths: int) -> bool:
     """Whether so many paths lead from a node to nodes placed before it that share only the start.
 
     Paths are added one by one (Ford and Fulkerson): a new one may take over a node from an
@@ -250,8 +250,8 @@ def _leads_back(neighbours: list[list[int]], start: int, place_of: list[int], pa
     that is placed before the start; those are many, so it is short. Neighbours that are placed
     before are paths of a single step, which need no search.
     """
-    here = place_of[start]
-    direct = [other for other in neighbours[start] if place_of[other] < here][:paths]
+    here = rank_of[start]
+    direct = [other for other in neighbours[start] if rank_of[other] < here][:paths]
     previous = dict.fromkeys(direct, start)  # of each node on a path
     first = 2 * start + 1
     for _ in range(paths - len(direct)):
@@ -266,7 +266,7 @@ def _leads_back(neighbours: list[list[int]], start: int, place_of: list[int], pa
                     steps.append(2 * node)
             elif node in previous:
                 steps = [2 * previous[node] + 1]
-            elif place_of[node] < here:
+            elif rank_of[node] < here:
                 break
             else:
                 steps = [2 * node + 1]

@@ -25,7 +25,7 @@ from reknit.base.errors import (
     UnknownName,
     UnreadableFile,
 )
-from reknit.base.faults import Place, first_fault, plain_error
+from reknit.base.faults import Location, first_fault, plain_error
 from reknit.base.files import checked_path, read_text
 from reknit.study.library.instances import instances
 from reknit.study.spec.base import Count, SpecPart
@@ -179,7 +179,7 @@ class Study(SpecPart):
             if repetition < repetitions(planner.shown, kind["uavs"], kind["destroyed"])
         ]
 
-    def fault(self, *, of_planners: bool = True) -> tuple[ReknitError, Place] | None:
+    def fault(self, *, of_planners: bool = True) -> tuple[ReknitError, Location] | None:
         """What is wrong with it beyond its form, and where: planners and their parameters,
         layouts, damages, families, demands, labels, axes and filters must exist.
 
@@ -190,7 +190,7 @@ class Study(SpecPart):
 
         Returns
         -------
-        tuple of ReknitError and Place, or None
+        tuple of ReknitError and Location, or None
             The first fault and the keys that lead to it, such as ``("planner", 0, "name")``; None
             if there is none.
         """
@@ -219,7 +219,7 @@ class Study(SpecPart):
                 return error, ("case", number, field if field in CaseSpec.model_fields else key)
         return self._fault_of_views()
 
-    def _names(self) -> Iterator[tuple[str, str, Sequence[str], Place]]:
+    def _names(self) -> Iterator[tuple[str, str, Sequence[str], Location]]:
         """(what it is, name, names there are, where) of everything that is named."""
         families = sorted({named.family for named in instances().values()})
         known = {"families": families, "layout": tuple(LAYOUTS), "damage": tuple(DAMAGE_MODELS)}
@@ -229,14 +229,14 @@ class Study(SpecPart):
                     yield field, value, names, ("case", number, field)
         labels = [planner.shown for planner in self.planner]
         for profile, limits in self.profile.items():
-            place: Place = ("profile", profile)
+            location: Location = ("profile", profile)
             for value in limits.planners or []:
-                yield "planner", value, labels, (*place, "planners")
+                yield "planner", value, labels, (*location, "planners")
             for number, fewer in enumerate(limits.fewer):
                 for value in fewer.planners:
-                    yield "planner", value, labels, (*place, "fewer", number, "planners")
+                    yield "planner", value, labels, (*location, "fewer", number, "planners")
 
-    def _fault_of_views(self) -> tuple[ReknitError, Place] | None:
+    def _fault_of_views(self) -> tuple[ReknitError, Location] | None:
         parameters = sorted({name for planner in self.planner for name in planner.parameters})
         values: dict[str, set[Any]] = {name: set() for name in ROW_COLUMNS}
         for task in self.tasks():
@@ -335,10 +335,10 @@ def load_study(name: str | Path, *, with_planners: bool = True) -> Study:
         data = _parse_toml(path, text)
         study = Study.model_validate(data)
     except ValidationError as error:
-        place, wrong = first_fault(error)
-        named = ".".join(map(str, place))
-        wrong = wrong.replace(named, ".".join(map(str, _written(place, data))), 1)
-        raise UnreadableFile(f"{path}: line {line_of(text, place)}: {wrong}") from None
+        location, wrong = first_fault(error)
+        named = ".".join(map(str, location))
+        wrong = wrong.replace(named, ".".join(map(str, _written(location, data))), 1)
+        raise UnreadableFile(f"{path}: line {line_of(text, location)}: {wrong}") from None
     study._folder = path.parent
     fault = study.fault(of_planners=with_planners)
     if fault is not None:
@@ -349,16 +349,16 @@ def load_study(name: str | Path, *, with_planners: bool = True) -> Study:
     return study
 
 
-def _written(place: Place, data: Any) -> Place:
-    """The part of a place that the text itself has: a single value is the item of no list."""
-    for depth, key in enumerate(place):
+def _written(location: Location, data: Any) -> Location:
+    """The part of a location that the text itself has: a single value is the item of no list."""
+    for depth, key in enumerate(location):
         if not isinstance(data, (dict, list)):
-            return place[:depth]
+            return location[:depth]
         try:
             data = data[key]  # type: ignore[index]
         except (KeyError, IndexError, TypeError):
-            return place[: depth + 1]
-    return place
+            return location[: depth + 1]
+    return location
 
 
 def built_in_studies() -> list[str]:
