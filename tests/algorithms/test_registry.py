@@ -216,6 +216,19 @@ def test_resolved_parameters_hold_every_default() -> None:
     json.dumps(combined)
 
 
+@pytest.mark.parametrize(
+    ("uavs", "effort"),
+    [(20, 2_000), (1_000, 2_000), (2_000, 4_000), (5_000, 10_000), (9**6, 10_000)],
+)
+def test_the_effort_that_a_size_gets_is_resolved(uavs: int, effort: int) -> None:
+    """Certified's default grows with the swarm up to a limit; what is given stays as it is."""
+    assert registry.resolved("certified", {}, uavs)["parameters"] == {"effort": effort}
+    given = registry.resolved("certified", {"effort": 300}, uavs)
+    assert given["parameters"] == {"effort": 300}
+    left_open = registry.resolved("certified", {}, uavs) == registry.resolved("certified", {})
+    assert not left_open
+
+
 def test_resolved_parameters_follow_the_weights(tmp_path: Path) -> None:
     """The hash of the weight file changes with its bytes, not with its name."""
     one, other = tmp_path / "one.safetensors", tmp_path / "other.safetensors"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,11 @@ from reknit.swarm.scenario import Scenario
 
 _LOG = logger(__name__)
 
+_EFFORT_PER_UAV = 2
+_SMALL, _LARGE = 1_000, 5_000
+"""Numbers of UAVs between which the effort grows with them. Below, two seconds are enough to be
+patient for; above, some ten seconds."""
+
 _QUICKLY_TESTED = 2
 """The connectivity up to which a test of targets takes milliseconds."""
 
@@ -42,14 +47,26 @@ class Certified:
     Parameters
     ----------
     effort
-        Work that the search may take, in units of about a millisecond of one core; with a budget
-        the search goes on until that is over.
+        Work that the search may take, in units of about a millisecond of one core; None: 2,000,
+        and 2 for every UAV from 1,000 to 5,000 of them. With a budget the search goes on until
+        that is over.
     """
 
-    effort: Annotated[int, Range(least=0)] = 2_000
+    UNSET: ClassVar[str] = "by the number of UAVs"
+
+    effort: Annotated[int, Range(least=0)] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
+
+    def resolved(self, uavs: int | None = None) -> JsonDict:
+        """The parameters with the effort that swarms of so many UAVs get."""
+        return {"effort": self.effort if uavs is None else self._effort(uavs)}
+
+    def _effort(self, uavs: int) -> int:
+        if self.effort is not None:
+            return self.effort
+        return _EFFORT_PER_UAV * min(max(uavs, _SMALL), _LARGE)
 
     def propose(self, scenario: Scenario, context: Context) -> Proposal:
         """The best plan found, with the bound that the search proved; the one that was given to
@@ -60,7 +77,8 @@ class Certified:
     def _searched(self, scenario: Scenario, context: Context) -> Proposal:
         if context.is_over:
             return _fallback(scenario, context, None, {})
-        effort = float(self.effort)
+        wanted = self._effort(scenario.uavs)
+        effort = float(wanted)
         if effort > 0.0 and context.budget.seconds is not None:
             effort = np.inf
         begun = quick_state(scenario, context)
@@ -70,7 +88,7 @@ class Certified:
         if pulled is not None:
             begun = replace(begun, bound_s=max(begun.bound_s, pulled.bound_s))
         state = solve(begun.problem, effort=effort, context=context, state=begun)
-        return _proposal(scenario, state, context, self.effort)
+        return _proposal(scenario, state, context, wanted)
 
     def polish(self, scenario: Scenario, proposal: Proposal, context: Context) -> Proposal:
         """The cone program on the EMST of the proposed targets, if that is faster."""

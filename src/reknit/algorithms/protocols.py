@@ -116,10 +116,18 @@ class Polisher(Protocol):
 
 @runtime_checkable
 class Resolving(Protocol):
-    """A planner whose fields leave something open, such as one with presets of its own."""
+    """A planner whose fields leave something open, such as one with presets of its own, or whose
+    defaults depend on the swarm's size.
+    """
 
-    def resolved(self) -> JsonDict:
-        """Every parameter with the value it comes to, JSON-ready."""
+    def resolved(self, uavs: int | None = None) -> JsonDict:
+        """Every parameter with the value it comes to, JSON-ready.
+
+        Parameters
+        ----------
+        uavs
+            For swarms of so many UAVs; None: of any.
+        """
         ...
 
 

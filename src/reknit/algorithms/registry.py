@@ -369,7 +369,7 @@ def _owned(name: str, field: str) -> str:
 
 
 def _facts(name: str, planner: object, uavs: int | None, dim: int | None) -> JsonDict:
-    facts: JsonDict = {"planner": name, "parameters": _values(planner)}
+    facts: JsonDict = {"planner": name, "parameters": _values(planner, uavs)}
     if isinstance(planner, Weighted):
         digests = [_digest(path, _stamp(path)) for path in planner.weight_files(uavs, dim)]
         if digests:
@@ -377,9 +377,9 @@ def _facts(name: str, planner: object, uavs: int | None, dim: int | None) -> Jso
     return facts
 
 
-def _values(planner: object) -> JsonDict:
+def _values(planner: object, uavs: int | None) -> JsonDict:
     if isinstance(planner, Resolving):
-        values = planner.resolved()
+        values = planner.resolved(uavs)
     elif dataclasses.is_dataclass(planner) and not isinstance(planner, type):
         values = dataclasses.asdict(planner)
     else:

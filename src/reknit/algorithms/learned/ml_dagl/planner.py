@@ -225,8 +225,8 @@ class MlDagl:
         )
         return replace(changed, branches=_branches(self.branches, base.branches))
 
-    def resolved(self) -> JsonDict:
-        """Every parameter with the value it comes to, the preset's included."""
+    def resolved(self, uavs: int | None = None) -> JsonDict:
+        """Every parameter with the value it comes to, the preset's included; of any swarm."""
         chosen = self.pulling if self.preset == DEFAULT_PRESET else self.settings
         return {"preset": self.preset, "weights": str(self.weights), **asdict(chosen)}
 
