@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from reknit.algorithms.protocols import SteeringPlanner, TargetPlanner
-from reknit.algorithms.registry import build
+from reknit.base.errors import InvalidParameter
 from reknit.knowledge.conformance import check_policy
+from reknit.recovery.planning import resolve
 from reknit.recovery.runs import Run, recover
 from reknit.swarm.generate import generate
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import Scenario, check_scenarios
 
 __all__ = ["check_planner", "check_policy", "kinds_of_scenario"]
 
@@ -60,24 +61,32 @@ def check_planner(
 
     Parameters
     ----------
+    planner
+        A name from `reknit.planners()`, combined by plus signs, or a planner object.
+    scenarios
+        Cases by name; None: `kinds_of_scenario`.
     parameters
         Of a planner given by name, such as a small number of iterations for one that would take
         long; what is checked does not depend on how well it plans.
+
+    Raises
+    ------
+    InvalidParameter
+        An argument is none of these; the planner's own faults are AssertionErrors.
     """
-    for name, scenario in (scenarios or kinds_of_scenario()).items():
+    scenarios = kinds_of_scenario() if scenarios is None else scenarios
+    check_scenarios(scenarios)
+    given = {} if parameters is None else parameters
+    if not isinstance(given, Mapping):
+        raise InvalidParameter("parameters", given, "a dict of the planner's own by name")
+    for name, scenario in scenarios.items():
         before = scenario.positions.tobytes()
-        twice = (_fresh(planner, parameters or {}) for _ in range(2))
+        twice = (resolve(planner, given)[1] for _ in range(2))
         first, second = (recover(scenario, fresh, seed=3) for fresh in twice)
         where = f"{first.planner} on {name!r}"
         assert scenario.positions.tobytes() == before, f"{where}: the scenario was changed"
         _check_run(first, where)
         assert _same(first, second), f"{where}: the same seed gave two different results"
-
-
-def _fresh(
-    planner: str | TargetPlanner | SteeringPlanner, parameters: Mapping[str, Any]
-) -> TargetPlanner | SteeringPlanner:
-    return build(planner, parameters) if isinstance(planner, str) else planner
 
 
 def _check_run(run: Run, where: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ SCENARIO = reknit.generate(20, 10, seed=1, split=True)
 OTHER = reknit.generate(30, 10, seed=1)
 PLAN = reknit.plan(SCENARIO, "contraction")
 WRONG: Any = np.zeros((4, 2))
+API: Any = reknit
+"""The package as a caller without a type checker sees it."""
+
+PAIR = np.array([1, 2])
+HUGE = 10**400
+HIDDEN = np.ma.array([1.0, 2.0], mask=[True, False])
+STUDY = reknit.load_study("optimality", with_planners=False)
+SMALL = STUDY.with_planners(["sidr"])
 
 
 class NoFunction:
@@ -36,6 +45,37 @@ class NoNumbers:
 
     def controller(self, scenario: reknit.Scenario, context: reknit.Context) -> Any:
         return lambda positions, time_s, step_s: np.full_like(positions, np.nan)
+
+
+class Steering:
+    """A planner that steers with what a function makes of the positions."""
+
+    def __init__(self, wish: Callable[[Any], Any]) -> None:
+        self.wish = wish
+
+    def controller(self, scenario: reknit.Scenario, context: reknit.Context) -> Any:
+        return lambda positions, time_s, step_s: self.wish(positions)
+
+
+class NoArray:
+    """Something that raises when numpy asks what it holds."""
+
+    def __array__(self, *arguments: Any, **options: Any) -> Any:
+        raise RuntimeError("no array")
+
+
+class NoFloat(float):
+    """A number that refuses to be one."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("no number")
+
+
+class NoText:
+    """Something that raises when it is shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
 
 
 class Bare:
@@ -116,13 +156,192 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "client": (lambda: reknit.Client(5), "url"),  # type: ignore[arg-type]
 }
 
+CASES |= {
+    "mission: None": (lambda: API.Mission(None), r"mission\.swarm"),
+    **{
+        f"mission: {field} {number}": (
+            lambda field=field, value=value: API.Mission(SCENARIO, **{field: value}),  # type: ignore[misc]
+            rf"mission\.{field}(\[\d\])?",
+        )
+        for field, values in {
+            "waypoints": (None, 5, "ab", NoText(), np.array(1.0), [("1", "2")], [(HUGE, 0)], [3]),
+            "velocity_mps": ("xy", 5, (HUGE, 0), [1j, 0], [True, False], HIDDEN, NoArray()),
+            "speed_mps": ("5", True, PAIR, HUGE, NoFloat(5.0), [5.0]),
+            "area": (5, "ab", [(0.0, 0.0)], [(0.0, 0.0)] * 3, [(0, 0), (None, 1)]),
+        }.items()
+        for number, value in enumerate(values)
+    },
+    "report: None": (lambda: API.write_report(None, "x", "y"), "study"),
+    "report: a name": (lambda: API.write_report("optimality", "x", "y"), "study"),
+    "report: progress": (lambda: API.write_report(STUDY, "x", "y", progress=None), "progress"),
+    "study: progress": (lambda: API.run_study(STUDY, "x", progress=5), "progress"),
+    "study: address": (lambda: API.run_study(SMALL, "x", engine="ray", address=5), "address"),
+    "study: planners None": (lambda: API.Study.with_planners(STUDY, None), "names"),
+    "study: planners 5": (lambda: API.Study.with_planners(STUDY, [5]), "names"),
+    "study: one planner": (lambda: API.Study.with_planners(STUDY, "sidr"), "names"),
+    "study: no planners": (lambda: API.Study.with_planners(STUDY, []), "names"),
+    "fly: progress": (lambda: API.fly(SCENARIO, PLAN, progress=None), "progress"),
+    "fly: cancel": (lambda: API.fly(SCENARIO, PLAN, cancel=False), "cancel"),
+    "operate: progress": (lambda: API.operate(SCENARIO, progress=None), "progress"),
+    **{
+        f"operate: until {end!r:.20}": (
+            lambda end=end: API.operate(SCENARIO, end_s=end),  # type: ignore[misc]
+            "end_s",
+        )
+        for end in ("x", True, PAIR, HUGE, np.nan, NoFloat(5.0))
+    },
+    **{
+        f"path: {call.__name__} {name!r}": (
+            lambda call=call, name=name: call(name),  # type: ignore[misc]
+            "path|study",
+        )
+        for call in (PLAN.save, API.Plan.load, API.load_scenario, API.load_study)
+        for name in ("a\0b.json", "a\ud800b.json")
+    },
+    "path: a results file": (lambda: API.run_study(SMALL, "\0.duckdb"), "path"),
+    "path: known": (lambda: API.run_study(SMALL, "x", known="\0"), "known"),
+    "path: a folder": (lambda: API.write_report(STUDY, "x", "\0"), "folder"),
+    "digits: budget": (lambda: API.plan(SCENARIO, budget_s=HUGE), "budget_s"),
+    "digits: destroyed": (lambda: API.generate(20, HUGE), "destroyed"),
+    "digits: speed": (lambda: API.generate(20, 10, max_speed_mps=HUGE), "max_speed_mps"),
+    "digits: radio": (lambda: API.Radio(HUGE), r"radio\.transmit_power_w"),
+    "digits: a product": (lambda: API.Radio(10**300, 10**300), r"radio\.range_m"),
+    "digits: strike": (strike(HUGE, count=1), r"strike\.time_s"),
+    "digits: radius": (strike(1.0, centre_m=(0, 0), radius_m=HUGE), r"strike\.radius_m"),
+    "digits: centre": (strike(1.0, centre_m=(HUGE, 0), radius_m=1.0), r"strike\.centre_m"),
+    "digits: effort": (lambda: API.plan(SCENARIO, effort=HUGE), r"certified\.effort"),
+    "digits: too many to show": (lambda: API.generate(20, 10**5000), "destroyed"),
+    "strike: hidden": (strike(1.0, centre_m=HIDDEN, radius_m=1.0), r"strike\.centre_m"),
+    "strike: no list": (strike(1.0, centre_m=np.array(1.0), radius_m=1.0), r"strike\.centre_m"),
+    "names: no list": (lambda: API.Scenario([[0, 0]], names=np.array(1.0)), "names"),
+    **{
+        f"{field}: {type(value).__name__}": (
+            lambda field=field, value=value: API.Scenario(**{"positions": [[0, 0]], field: value}),  # type: ignore[misc]
+            field,
+        )
+        for field in ("positions", "max_speed_mps", "radio_range_m", "destroyed", "names", "radio")
+        for value in (NoArray(), NoText())
+    },
+    "a number that is none": (lambda: API.Scenario([[0, 0]], (), NoFloat(1.0)), "radio_range_m"),
+    "places that are none": (lambda: API.Scenario([[NoFloat(1.0), 0.0]]), "positions"),
+    "a truth among places": (lambda: API.Scenario([[0.5, True]]), "positions"),
+    "speeds in words": (
+        lambda: API.Scenario([[0, 0], [1, 1]], max_speed_mps=["10", "10"]),
+        "max_speed_mps",
+    ),
+    "speeds as truths": (
+        lambda: API.Scenario([[0, 0], [1, 1]], max_speed_mps=[True, True]),
+        "max_speed_mps",
+    ),
+    "a speed next to none": (
+        lambda: API.Scenario([[0, 0], [1, 1]], max_speed_mps=1e-300),
+        "max_speed_mps",
+    ),
+    "a speed too slow for the way": (
+        lambda: API.Scenario([[-1e9, 0], [1e9, 1]], max_speed_mps=1e-8),
+        "max_speed_mps",
+    ),
+    "a speed too slow to generate": (
+        lambda: API.generate(20, 10, max_speed_mps=1e-300),
+        "max_speed_mps",
+    ),
+    "a planner that is not shown": (lambda: API.plan(SCENARIO, NoText()), "planner"),
+    "plan: no certificate": (lambda: replace(PLAN, certificate=None), r"plan\.certificate"),  # type: ignore[arg-type]
+    "plan: a number": (lambda: replace(PLAN, certificate=5), r"plan\.certificate"),  # type: ignore[arg-type]
+    "plan: no targets": (lambda: replace(PLAN, targets=None), r"plan\.targets"),  # type: ignore[arg-type]
+    **{
+        f"plan: uavs {value!r:.20}": (
+            lambda value=value: replace(PLAN, uavs=value),  # type: ignore[misc]
+            r"plan\.uavs",
+        )
+        for value in ([True, False], [0.0, 1.0], 5, "ab", [None], np.array([0.5]))
+    },
+    **{
+        f"velocities: {name}": (
+            lambda wish=wish: reknit.recover(SCENARIO, Steering(wish)),  # type: ignore[misc]
+            "controller",
+        )
+        for name, wish in {
+            "complex": lambda here: here + 1j,
+            "truths": lambda here: here > 0,
+            "hidden": lambda here: np.ma.array(here, mask=here > 0),
+            "texts": lambda here: here.astype(str),
+            "digits": lambda here: [[HUGE, 0]] * len(here),
+            "no array": lambda here: NoArray(),
+        }.items()
+    },
+    "context: a text": (lambda: API.Context("x"), "seed"),
+    "context: a number": (lambda: API.Context(budget=5.0), "budget"),
+    "context: progress": (lambda: API.Context(progress=None), "progress"),
+    "context: cancel": (lambda: API.Context(cancel=True), "cancel"),
+    "context: warm start": (lambda: API.Context(warm_start="x"), "warm_start"),
+    "testing: no planner": (lambda: API.testing.check_planner(None), "planner"),
+    "testing: a list": (lambda: API.testing.check_planner("sidr", [SCENARIO]), "scenarios"),
+    "testing: numbers": (lambda: API.testing.check_planner("sidr", {"a": 5}), "scenarios"),
+    "testing: 5": (lambda: API.testing.check_planner("sidr", None, 5), "parameters"),
+    "testing: an object's": (
+        lambda: API.testing.check_planner(Bare(None), None, {"a": 1}),
+        "parameters",
+    ),
+    "testing: a policy's list": (lambda: API.testing.check_policy("pull", [SCENARIO]), "scenarios"),
+}
+
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_wrong_object_is_one_typed_error(case: str) -> None:
     """Nobody is shown an AttributeError from within: the error names the argument."""
     call, field = CASES[case]
-    with pytest.raises(InvalidInput, match=f"^{field} is "):
+    with pytest.raises(InvalidInput, match=f"^({field}) is "):
         call()
+
+
+@pytest.mark.parametrize("name", [PAIR, 5, None, [], NoText()], ids=type)
+def test_a_name_that_is_no_text_is_unknown(name: Any) -> None:
+    """An array is compared by its entries; wherever one of a few names is asked for, it is none."""
+    calls: dict[str, Callable[[], Any]] = {
+        "until": lambda: API.fly(SCENARIO, PLAN, until=name),
+        "until ": lambda: API.operate(SCENARIO, until=name),
+        "profile": lambda: STUDY.tasks(name),
+        "profile ": lambda: API.write_report(SMALL, "x", "y", profile=name),
+        "engine": lambda: API.run_study(SMALL, "x", engine=name),
+        "layout": lambda: API.generate(20, 10, layout=name),
+        "damage": lambda: API.generate(20, 10, damage=name),
+    }
+    for kind, call in calls.items():
+        with pytest.raises(UnknownName, match=f"^{kind.strip()} is "):
+            call()
+
+
+@pytest.mark.parametrize("number", [np.float32(46.0), np.float64(46.0), np.int64(46), 46])
+def test_a_radio_takes_every_kind_of_number(number: Any) -> None:
+    """Numbers of numpy and whole ones make the same radio as Python's own."""
+    radio = reknit.Radio(transmit_power_w=number)
+    assert radio == reknit.Radio(transmit_power_w=46.0)
+    assert type(radio.transmit_power_w) is float
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"certificate": 5}, "certificate is 5"),
+        ({"certificate": replace(PLAN.certificate, bound_s="x")}, "certificate is"),  # type: ignore[arg-type]
+        ({"details": None}, "details is None"),
+        ({"details": {"a": object()}}, "details is"),
+        ({"details": {1: 2}}, "details is"),
+        ({"status": "deadline"}, "status is 'deadline'"),
+        ({"targets": PLAN.targets + 1j}, "targets that are no numbers"),
+        ({"targets": PLAN.targets > 0}, "targets that are no numbers"),
+        ({"targets": np.ma.array(PLAN.targets, mask=PLAN.targets > 0)}, "targets that are no num"),
+        ({"targets": PLAN.targets.astype(str)}, "targets that are no numbers"),
+        ({"targets": [[HUGE, 0]] * 10}, "targets that are no numbers"),
+        ({"targets": NoArray()}, "targets that are no numbers"),
+    ],
+)
+def test_a_proposal_of_wrong_parts_names_the_planner(fields: dict[str, Any], told: str) -> None:
+    """What a planner proposes beside targets is looked at too, and nothing is made to fit."""
+    proposal = reknit.Proposal(**{"targets": PLAN.targets, **fields})
+    with pytest.raises(InvalidPlan, match=f"planner 'Bare' .*{told}"):
+        reknit.plan(SCENARIO, Bare(proposal))
 
 
 @pytest.mark.parametrize("answer", [None, PLAN.targets, (PLAN.targets,), "here"])

@@ -54,7 +54,7 @@ class Certified:
 
     UNSET: ClassVar[str] = "by the number of UAVs"
 
-    effort: Annotated[int, Range(least=0)] | None = None
+    effort: Annotated[int, Range(least=0, most=1_000_000_000)] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

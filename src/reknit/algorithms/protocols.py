@@ -7,16 +7,18 @@ another planner proposed and is what stands after the plus sign in ``"gcn+contra
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from reknit.base.context import Context
-from reknit.base.errors import InvalidPlan
+from reknit.base.errors import InvalidParameter, InvalidPlan
 from reknit.base.types import FloatArray, JsonDict
+from reknit.base.values import is_number, real_numbers
 from reknit.flight.controller import Controller
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
@@ -168,15 +170,42 @@ def checked_proposal(planner: str, proposal: object, scenario: Scenario) -> Prop
             f"planner {planner!r} returned {type(proposal).__name__}; expected a reknit.Proposal"
         )
     shape = scenario.survivor_positions.shape
-    try:
-        targets = np.asarray(proposal.targets, dtype=np.float64)
-    except (TypeError, ValueError):
+    targets = real_numbers(proposal.targets)
+    if targets is None:
         raise InvalidPlan(
             f"planner {planner!r} proposed targets that are no numbers; expected shape {shape}"
-        ) from None
+        )
     if targets.shape != shape or not np.isfinite(targets).all():
         raise InvalidPlan(
             f"planner {planner!r} proposed targets of shape {targets.shape}; expected finite "
             f"numbers of shape {shape}"
         )
+    for name, (value, fits, expected) in _other_parts(proposal).items():
+        if not fits:
+            told = InvalidParameter(name, value, expected)
+            raise InvalidPlan(f"planner {planner!r} made a proposal whose {told}")
     return proposal
+
+
+def _other_parts(proposal: Proposal) -> dict[str, tuple[Any, bool, str]]:
+    """What a proposal has beside targets: each value, whether it is one, and what would be."""
+    status, certificate, details = proposal.status, proposal.certificate, proposal.details
+    is_proof = isinstance(certificate, Certificate) and is_number(certificate.bound_s)
+    return {
+        "status": (status, status is None or isinstance(status, Status), "None or a reknit.Status"),
+        "certificate": (
+            certificate,
+            certificate is None or is_proof,
+            "None or a reknit.Certificate of a number of seconds",
+        ),
+        "details": (details, _is_json(details), "a dict that JSON can hold"),
+    }
+
+
+def _is_json(details: object) -> bool:
+    if not isinstance(details, dict) or not all(isinstance(name, str) for name in details):
+        return False
+    try:
+        return bool(json.dumps(details))
+    except (TypeError, ValueError, RecursionError):
+        return False

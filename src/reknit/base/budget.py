@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reknit.base.errors import InvalidParameter
+from reknit.base.values import is_finite
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,7 @@ class Budget:
     _started_s: float = field(default_factory=lambda: time.perf_counter(), repr=False)
 
     def __post_init__(self) -> None:
-        is_number = isinstance(self.seconds, (int, float, np.integer, np.floating))
-        if self.seconds is not None and not (
-            is_number
-            and not isinstance(self.seconds, bool)
-            and np.isfinite(self.seconds)
-            and self.seconds >= 0
-        ):
+        if self.seconds is not None and not (is_finite(self.seconds) and self.seconds >= 0):
             allowed = "None or a finite number of at least 0"
             raise InvalidParameter("budget_s", self.seconds, allowed)
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from reknit.base.budget import Budget
+from reknit.base.errors import InvalidParameter
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
+from reknit.base.values import check_callable, check_seed
 
 Cancel = Callable[[], bool]
 """Asked now and then while work is done; true: stop at once with what there is."""
@@ -45,6 +47,14 @@ class Context:
     progress: Progress = silent
     cancel: Cancel = never
     warm_start: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        if not isinstance(self.budget, Budget):
+            raise InvalidParameter("budget", self.budget, "a reknit.Budget")
+        check_callable(progress=self.progress, cancel=self.cancel)
+        if self.warm_start is not None and not isinstance(self.warm_start, np.ndarray):
+            raise InvalidParameter("warm_start", self.warm_start, "None or an array of targets")
 
     @cached_property
     def rng(self) -> np.random.Generator:

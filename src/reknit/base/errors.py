@@ -80,7 +80,7 @@ class UnknownName(ReknitError):
         # A caller of the API may give anything, and only text resembles a name.
         near = _nearest(name, self.known) if isinstance(name, str) else None
         hint = f"did you mean {near!r}? " if near is not None else ""
-        super().__init__(f"{kind} is {name!r}; {hint}allowed: {', '.join(self.known)}")
+        super().__init__(f"{kind} is {_shorten(name)}; {hint}allowed: {', '.join(self.known)}")
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
@@ -152,5 +152,8 @@ class ServiceError(ReknitError):
 
 
 def _shorten(value: object, limit: int = 80) -> str:
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # somebody's own class, or a number of more digits than Python writes
+        text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -21,9 +21,17 @@ MAX_BYTES = 128 * 1024 * 1024
 
 def checked_path(name: str, value: object) -> Path:
     """The path of a file that is given as text or as a path; a typed error otherwise."""
+    allowed = "a path, or text that names one"
     if not isinstance(value, (str, os.PathLike)) or not str(value):
-        raise InvalidParameter(name, value, "a path, or text that names one")
-    return Path(value)
+        raise InvalidParameter(name, value, allowed)
+    try:
+        path = Path(value)
+        is_name = b"\0" not in os.fsencode(path)
+    except (TypeError, ValueError):  # a path of bytes, or characters that no file name has
+        is_name = False
+    if not is_name:
+        raise InvalidParameter(name, value, allowed + ", of characters that a file name may have")
+    return path
 
 
 def read_bytes(path: Path) -> bytes:
@@ -38,7 +46,7 @@ def read_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise UnreadableFile(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        raise UnreadableFile(_told(path, error)) from error
     return _within_limit(path, data)
 
 
@@ -108,15 +116,15 @@ def replacing(path: Path) -> Iterator[Path]:
             dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix
         )
         os.close(handle)
-    except OSError as error:
-        raise UnwritableOutput(f"{path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        raise UnwritableOutput(_told(path, error)) from error
     temporary = Path(name)
     try:
         yield temporary
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:
-        raise UnwritableOutput(f"{path}: {error.strerror or error}") from error
+        raise UnwritableOutput(_told(path, error)) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -127,6 +135,11 @@ def output_folder(path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
-    except OSError as error:
-        raise UnwritableOutput(f"{path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        raise UnwritableOutput(_told(path, error)) from error
     return path
+
+
+def _told(path: Path, error: OSError | ValueError) -> str:
+    """What the system says of a path; a ValueError is about the path's characters."""
+    return f"{path}: {getattr(error, 'strerror', None) or error}"

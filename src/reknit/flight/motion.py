@@ -14,6 +14,7 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray, IntArray
+from reknit.base.values import real_numbers
 from reknit.flight.controller import Controller
 from reknit.swarm.scenario import Scenario
 
@@ -215,14 +216,13 @@ def wished_mps(
 ) -> FloatArray:
     """(N_R, dim) velocities that a controller asks for, checked: it may be anybody's code."""
     wish = controller(positions, time_s, step_s)
-    try:
-        velocities = np.asarray(wish, dtype=np.float64)
-    except (TypeError, ValueError):
-        velocities = np.empty(0)
-    if velocities.shape != positions.shape or not np.isfinite(velocities).all():
+    velocities = real_numbers(wish)
+    is_shaped = velocities is not None and velocities.shape == positions.shape
+    if velocities is None or not is_shaped or not np.isfinite(velocities).all():
+        kind = "that are no numbers" if velocities is None else f"of shape {velocities.shape}"
         raise InvalidParameter(
             "controller",
-            f"velocities of shape {velocities.shape} at {time_s:g} s",
+            f"velocities {kind} at {time_s:g} s",
             f"finite numbers of shape {positions.shape}",
         )
     return velocities

@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from reknit.base.context import Cancel, never
-from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.errors import InvalidParameter
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, IntArray
+from reknit.base.values import check_callable, check_known, is_finite
 from reknit.flight.controller import Controller
 from reknit.flight.flight import Flight
 from reknit.flight.motion import GentleFlight, Leg, Motion, SteeredFlight, StraightFlight
@@ -22,7 +23,6 @@ from reknit.plans.plan import Plan
 from reknit.swarm.demands import check_kept
 from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario, check_scenario
-from reknit.swarm.validation import is_finite
 
 STEP_S = 0.1
 """The paper's time step."""
@@ -87,6 +87,7 @@ def fly(
         Where everybody was at every frame, and when the swarm was whole.
     """
     _check(scenario, plan, until, step_s, max_acceleration_mps2)
+    check_callable(progress=progress, cancel=cancel)
     clock = _Clock(step_s, None if until == "arrived" else scenario.allowed_time_s)
     motion = _motion(scenario, plan, max_acceleration_mps2)
     recorder = _Recorder(scenario.survivor_positions, scenario.radio_range_m)
@@ -283,8 +284,7 @@ def _check(
 ) -> None:
     check_scenario(scenario)
     check_kept(scenario, DEMANDS_KEPT, "fly")
-    if until not in UNTIL:
-        raise UnknownName("until", str(until), UNTIL)
+    check_known("until", until, UNTIL)
     if isinstance(plan, Plan):
         wanted = scenario.survivor_positions.shape
         if plan.targets.shape != wanted:

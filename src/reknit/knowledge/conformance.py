@@ -16,7 +16,7 @@ from reknit.knowledge.policies.protocols import Policy
 from reknit.knowledge.simulator import operate
 from reknit.network.links import links
 from reknit.swarm.generate import generate
-from reknit.swarm.scenario import Scenario
+from reknit.swarm.scenario import Scenario, check_scenarios
 
 
 def kinds_of_damage() -> dict[str, Scenario]:
@@ -60,7 +60,9 @@ def check_policy(
         "clean": RadioChannel(),
         "lossy": RadioChannel(loss=Bernoulli(0.3), noise_m=2.0),
     }
-    for name, scenario in (scenarios or kinds_of_damage()).items():
+    scenarios = kinds_of_damage() if scenarios is None else scenarios
+    check_scenarios(scenarios)
+    for name, scenario in scenarios.items():
         for kind, channel in channels.items():
             where = f"{policy} on {name!r}, {kind} radio"
             first, second = (

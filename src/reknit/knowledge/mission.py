@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray
+from reknit.base.values import is_finite, real_numbers
 from reknit.swarm.scenario import Scenario
 
 
@@ -40,7 +40,11 @@ class Mission:
     area: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not isinstance(self.swarm, Scenario):
+            raise InvalidParameter("mission.swarm", self.swarm, "a reknit.Scenario")
         slowest = float(self.swarm.max_speed_mps.min())
+        put(self, "waypoints", _points("mission.waypoints", self.waypoints, self.swarm.dim))
         if self.velocity_mps is not None and self.waypoints:
             raise InvalidParameter(
                 "mission.velocity_mps",
@@ -52,16 +56,16 @@ class Mission:
             if math.hypot(*velocity) > slowest:
                 allowed = f"at most the slowest UAV's {slowest:g} m/s"
                 raise InvalidParameter("mission.velocity_mps", self.velocity_mps, allowed)
-        for number, point in enumerate(self.waypoints):
-            _vector(f"mission.waypoints[{number}]", point, self.swarm.dim)
+            put(self, "velocity_mps", velocity)
         speed = self.speed_mps
-        if speed is not None and not 0.0 < speed <= slowest:
+        if speed is not None and not (is_finite(speed) and 0.0 < speed <= slowest):
             allowed = f"a number above 0, at most the slowest UAV's {slowest:g} m/s"
             raise InvalidParameter("mission.speed_mps", speed, allowed)
         if self.area is not None:
-            low, high = (_vector("mission.area", corner, self.swarm.dim) for corner in self.area)
-            if (low > high).any():
+            corners = _points("mission.area", self.area, self.swarm.dim)
+            if len(corners) != 2 or (np.asarray(corners[0]) > np.asarray(corners[1])).any():
                 raise InvalidParameter("mission.area", self.area, "a low and a high corner")
+            put(self, "area", corners)
         if len(self.swarm.anchors) and (self.velocity_mps is not None or self.waypoints):
             anchors = self.swarm.anchors.tolist()
             raise InvalidParameter("anchors", anchors, "none, or a mission that hovers")
@@ -136,11 +140,15 @@ def mission_of(value: Any) -> Mission:
     raise InvalidParameter("mission", value, "a Scenario or a Mission")
 
 
-def _vector(name: str, value: ArrayLike, dim: int) -> FloatArray:
-    try:
-        vector = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(name, value, f"{dim} finite numbers") from None
-    if vector.shape != (dim,) or not np.isfinite(vector).all():
+def _points(name: str, value: Any, dim: int) -> tuple[tuple[float, ...], ...]:
+    """Points that are given as a list or as the rows of an array."""
+    if not isinstance(value, (list, tuple, np.ndarray)) or np.ndim(value) == 0:
+        raise InvalidParameter(name, value, f"a list of points of {dim} finite numbers")
+    return tuple(_vector(f"{name}[{number}]", point, dim) for number, point in enumerate(value))
+
+
+def _vector(name: str, value: Any, dim: int) -> tuple[float, ...]:
+    vector = real_numbers(value)
+    if vector is None or vector.shape != (dim,) or not np.isfinite(vector).all():
         raise InvalidParameter(name, value, f"{dim} finite numbers")
-    return vector
+    return tuple(vector.tolist())

@@ -15,6 +15,7 @@ import numpy as np
 from reknit.base.errors import InvalidParameter
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
+from reknit.base.values import check_seed
 from reknit.flight.flight import Flight
 from reknit.flight.simulator import STEP_S
 from reknit.knowledge.channels.station import Station
@@ -25,7 +26,6 @@ from reknit.knowledge.strikes import Damage, in_order, struck_swarm
 from reknit.recovery.repeated import RepeatedRun, Strike
 from reknit.recovery.runs import Run, recover
 from reknit.swarm.scenario import Scenario, check_scenario
-from reknit.swarm.validation import check_seed
 
 
 def recover_repeatedly(

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from reknit.base.errors import InvalidParameter, InvalidScenario, UnknownName
+from reknit.base.errors import InvalidParameter, InvalidScenario
 from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
+from reknit.base.values import check_callable, check_known, check_seed, is_finite
 from reknit.flight.reconnection import first_connected_s
 from reknit.flight.separation import closest_pair_m
 from reknit.flight.simulator import STEP_S
@@ -32,7 +33,7 @@ from reknit.network.links import count_subnets, links
 from reknit.recovery.repeated import Strike
 from reknit.swarm.demands import check_kept
 from reknit.swarm.scenario import Scenario
-from reknit.swarm.validation import check_seed, rows
+from reknit.swarm.validation import rows
 
 UNTIL = ("reconnected", "done", "end")
 _LOG = logger(__name__)
@@ -87,9 +88,9 @@ def operate(
         Everything recorded. The same arguments give the same bytes, `compute_s` aside.
     """
     flown = mission_of(mission)
-    if until not in UNTIL:
-        raise UnknownName("until", until, UNTIL)
+    check_known("until", until, UNTIL)
     check_seed(seed)
+    check_callable(progress=progress)
     check_kept(flown.swarm, DEMANDS_KEPT, "operate")
     name, chosen = policy_of(policy)
     check_length(strikes, end_s)
@@ -178,7 +179,7 @@ class Simulation:
             if end_s > LONGEST_S:
                 allowed = f"at most {LONGEST_S:g} s: this swarm may take longer, so give an end"
                 raise InvalidParameter("end_s", end_s, allowed)
-        elif not (np.isfinite(end_s) and end_s > 0.0):
+        elif not (is_finite(end_s) and end_s > 0.0):
             raise InvalidParameter("end_s", end_s, "a finite number above 0")
         late = [time_s for time_s in times_s if time_s >= end_s]
         if late:

@@ -9,6 +9,7 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray, IntArray
+from reknit.base.values import is_number
 from reknit.recovery.repeated import Strike
 from reknit.swarm.scenario import Scenario
 
@@ -52,5 +53,5 @@ def check_length(strikes: Sequence[Strike], end_s: float | None) -> None:
     times_s["end_s"] = [] if end_s is None else [end_s]
     for name, values in times_s.items():
         for time_s in values:
-            if time_s > LONGEST_S:
+            if is_number(time_s) and time_s > LONGEST_S:
                 raise InvalidParameter(name, time_s, f"at most {LONGEST_S:g} s")

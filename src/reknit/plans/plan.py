@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from reknit.base.display import Displayed
+from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray, JsonDict
+from reknit.base.values import is_whole
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
 from reknit.plans.verification import Verification
@@ -51,6 +57,13 @@ class Plan(Displayed):
     details: JsonDict = field(default_factory=dict)
     compute_s: float = math.nan
     timings_s: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.targets, np.ndarray):
+            raise InvalidParameter("plan.targets", self.targets, "an array, a row per survivor")
+        if not isinstance(self.certificate, Certificate):
+            raise InvalidParameter("plan.certificate", self.certificate, "a reknit.Certificate")
+        object.__setattr__(self, "uavs", _labels(self.uavs))
 
     @property
     def lower_bound_s(self) -> float:
@@ -130,6 +143,15 @@ class Plan(Displayed):
     def __repr__(self) -> str:
         planner = f"planner={self.planner!r}, " if self.planner else ""
         return (
-            f"Plan({planner}status={self.status.value!r}, "
+            f"Plan({planner}status={str(self.status)!r}, "
             f"recovery_time_s={self.recovery_time_s:.4g}, lower_bound_s={self.lower_bound_s:.4g})"
         )
+
+
+def _labels(value: Any) -> tuple[int | str, ...]:
+    """Ids or names; whole numbers of numpy become Python's, as files and names have them."""
+    labels = value.tolist() if isinstance(value, np.ndarray) else value
+    is_list = isinstance(labels, Sequence) and not isinstance(labels, (str, bytes))
+    if not is_list or not all(isinstance(label, str) or is_whole(label) for label in labels):
+        raise InvalidParameter("plan.uavs", value, "a list of ids (whole numbers) or names")
+    return tuple(label if isinstance(label, str) else int(label) for label in labels)

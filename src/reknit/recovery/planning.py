@@ -24,6 +24,7 @@ from reknit.base.errors import BrokenPlanner, InvalidParameter, InvalidProof, No
 from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, JsonDict
+from reknit.base.values import check_callable, check_seed
 from reknit.base.version import VERSION
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.bounds import emst_bound, lower_bound
@@ -33,7 +34,6 @@ from reknit.plans.plan import Plan
 from reknit.plans.status import OPTIMALITY_GAP, Status
 from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario, check_scenario
-from reknit.swarm.validation import check_seed
 
 _LOG = logger(__name__)
 
@@ -114,9 +114,7 @@ def make_context(
     budget = Budget(budget_s)
     check_scenario(scenario)
     check_seed(seed)
-    for name, value in (("progress", progress), ("cancel", cancel)):
-        if not callable(value):
-            raise InvalidParameter(name, value, "something that can be called")
+    check_callable(progress=progress, cancel=cancel)
     if warm_start is not None and not isinstance(warm_start, Plan):
         raise InvalidParameter("warm_start", warm_start, "a Plan or None")
     targets = None if warm_start is None else _earlier_targets(scenario, warm_start)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import IntArray
+from reknit.base.values import is_finite, is_whole, real_numbers
 from reknit.recovery.runs import Run
 from reknit.swarm.scenario import Scenario
 from reknit.swarm.validation import rows
@@ -39,7 +40,7 @@ class Strike:
     radius_m: float | None = None
 
     def __post_init__(self) -> None:
-        if not (_is_number(self.time_s) and self.time_s >= 0):
+        if not (is_finite(self.time_s) and self.time_s >= 0):
             raise InvalidParameter("strike.time_s", self.time_s, "a number of at least 0")
         given: object = self.uavs
         if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
@@ -47,18 +48,16 @@ class Strike:
         has_disc = self.centre_m is not None or self.radius_m is not None
         if (self.count is not None) + bool(self.uavs) + has_disc != 1:
             raise InvalidParameter("strike", self, "one of count, uavs, centre_m with radius_m")
-        is_whole = isinstance(self.count, (int, np.integer)) and not isinstance(self.count, bool)
-        if self.count is not None and not (is_whole and self.count >= 1):
+        if self.count is not None and not (is_whole(self.count) and self.count >= 1):
             raise InvalidParameter("strike.count", self.count, "a whole number of at least 1")
         if has_disc:
             self._check_disc()
 
     def _check_disc(self) -> None:
-        centre = self.centre_m
-        is_list = isinstance(centre, (Sequence, np.ndarray))
-        if centre is None or not is_list or len(centre) not in (2, 3) or not _are_numbers(centre):
-            raise InvalidParameter("strike.centre_m", centre, "two or three finite numbers")
-        if self.radius_m is None or not (_is_number(self.radius_m) and self.radius_m >= 0):
+        centre = real_numbers(self.centre_m)
+        if centre is None or centre.shape not in ((2,), (3,)) or not np.isfinite(centre).all():
+            raise InvalidParameter("strike.centre_m", self.centre_m, "two or three finite numbers")
+        if self.radius_m is None or not (is_finite(self.radius_m) and self.radius_m >= 0):
             raise InvalidParameter("strike.radius_m", self.radius_m, "a number of at least 0")
 
     def lost(self, scenario: Scenario, rng: np.random.Generator) -> IntArray:
@@ -102,16 +101,6 @@ class Strike:
             value = self.uavs if self.uavs else self.radius_m
             raise InvalidParameter(named, value, "a strike that leaves at least one survivor")
         return lost
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        return False
-    return bool(-np.inf < value < np.inf)
-
-
-def _are_numbers(values: Iterable[object]) -> bool:
-    return all(_is_number(value) for value in values)
 
 
 @dataclass(frozen=True, eq=False)

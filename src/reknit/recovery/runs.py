@@ -6,8 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from reknit.algorithms.protocols import SteeringPlanner, TargetPlanner
 from reknit.algorithms.registry import DEFAULT_PLANNER
 from reknit.base.context import Cancel, never
@@ -152,4 +150,4 @@ class TimedController:
         started_s = time.perf_counter()
         velocities = self._controller(positions, time_s, step_s)
         self.compute_s += time.perf_counter() - started_s
-        return np.asarray(velocities)
+        return velocities

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from reknit.base.errors import InvalidParameter, MissingExtra, UnknownName
+from reknit.base.errors import InvalidParameter, MissingExtra
 from reknit.base.progress import Progress, silent
-from reknit.swarm.validation import check_seed
+from reknit.base.values import check_known, check_seed
 
 TRAINABLE = ("ml-dagl", "cr-mgc")
 PRESETS = ("default", "relaxed", "paper")
@@ -43,10 +43,8 @@ def train(
         For the preset "default" alone: a neural net with or without them, trained for itself; None:
         as shipped.
     """
-    if planner not in TRAINABLE:
-        raise UnknownName("planner", planner, TRAINABLE)
-    if preset not in PRESETS:
-        raise UnknownName("preset", preset, PRESETS)
+    check_known("planner", planner, TRAINABLE)
+    check_known("preset", preset, PRESETS)
     check_seed(seed)
     if dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")

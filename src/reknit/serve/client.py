@@ -17,6 +17,7 @@ from reknit.base.errors import (
     ReknitError,
     ServiceError,
 )
+from reknit.base.values import is_finite
 from reknit.plans.files import plan_of
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
@@ -24,7 +25,6 @@ from reknit.serve.models import Planned, Planners
 from reknit.serve.problems import Problem
 from reknit.swarm.files import ScenarioFile, scenario_file, scenario_of
 from reknit.swarm.scenario import Scenario, check_scenario
-from reknit.swarm.validation import is_finite
 
 if TYPE_CHECKING:
     import httpx

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from reknit.base.errors import InvalidParameter, NoSplitFound, UnknownName
+from reknit.base.errors import InvalidParameter, NoSplitFound
 from reknit.base.types import FloatArray, IntArray
+from reknit.base.values import check_known, check_seed, is_finite, is_whole
 from reknit.network.links import count_subnets
 from reknit.swarm.damage import DAMAGE_MODELS
-from reknit.swarm.layouts import LAYOUTS, Box
+from reknit.swarm.demands.allowed_time import crossing_time_s
+from reknit.swarm.layouts import LAYOUTS
 from reknit.swarm.radio import DEFAULT_RANGE_M, Radio
 from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario
-from reknit.swarm.validation import check_seed, is_finite, is_whole
+from reknit.swarm.validation import speeds_mps
 
 MAX_UAVS = 1_000_000
 DEFAULT_UAVS = 200
@@ -89,7 +91,8 @@ def generate(
         check_seed(layout_seed, "layout_seed")
         layout_rng = np.random.default_rng(layout_seed).spawn(2)[0]
     points, box = LAYOUTS[layout].swarm(uavs, density_per_km2, range_m, dim, layout_rng)
-    demands.setdefault("allowed_time_s", _allowed_time_s(box, max_speed_mps))
+    fastest_mps = float(speeds_mps(max_speed_mps, uavs).max())
+    demands.setdefault("allowed_time_s", crossing_time_s(box.longest_m, fastest_mps))
     demands["radio"] = radio
     if isinstance(destroyed, (int, float, np.integer, np.floating)):
         count = number_lost(destroyed, uavs)
@@ -108,13 +111,6 @@ def generate(
     return scenario
 
 
-def _allowed_time_s(box: Box, max_speed_mps: float) -> float | None:
-    try:
-        return box.longest_m / (2.0 * float(np.max(max_speed_mps)))
-    except (TypeError, ValueError, ZeroDivisionError):
-        return None  # Scenario names the speed that is wrong
-
-
 def _splits(points: FloatArray, ids: IntArray, range_m: float) -> bool:
     return count_subnets(np.delete(points, ids, axis=0), range_m) > 1
 
@@ -122,9 +118,9 @@ def _splits(points: FloatArray, ids: IntArray, range_m: float) -> bool:
 def number_lost(destroyed: int | float, uavs: int) -> int:
     """N_D of a swarm of `uavs`, given as a number (int) or as a ratio (float)."""
     allowed = f"a number from 0 to {uavs - 1}, or a ratio of at least 0 that leaves a survivor"
-    if isinstance(destroyed, bool) or not math.isfinite(destroyed) or destroyed < 0:
+    if not is_finite(destroyed) or destroyed < 0:
         raise InvalidParameter("destroyed", destroyed, allowed)
-    whole = isinstance(destroyed, (int, np.integer))
+    whole = is_whole(destroyed)
     count = int(destroyed) if whole else math.floor(destroyed * uavs + 0.5)
     if count >= uavs or (not whole and destroyed >= 1):
         raise InvalidParameter("destroyed", destroyed, allowed)
@@ -140,14 +136,11 @@ def _check(
     density_per_km2: float,
     range_m: float,
 ) -> None:
-    whole = isinstance(uavs, (int, np.integer)) and not isinstance(uavs, bool)
-    if not whole or not 2 <= uavs <= MAX_UAVS:
+    if not is_whole(uavs) or not 2 <= uavs <= MAX_UAVS:
         raise InvalidParameter("uavs", uavs, f"a whole number from 2 to {MAX_UAVS}")
     check_seed(seed)
-    if not isinstance(layout, str) or layout not in LAYOUTS:
-        raise UnknownName("layout", layout, LAYOUTS)
-    if not isinstance(damage, str) or damage not in DAMAGE_MODELS:
-        raise UnknownName("damage", damage, DAMAGE_MODELS)
+    check_known("layout", layout, LAYOUTS)
+    check_known("damage", damage, DAMAGE_MODELS)
     if not is_whole(dim) or dim not in (2, 3):
         raise InvalidParameter("dim", dim, "2 or 3")
     for name, value in (("density_per_km2", density_per_km2), ("radio_range_m", range_m)):

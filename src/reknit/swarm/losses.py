@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reknit.base.errors import InvalidParameter, UnknownName
+from reknit.base.errors import InvalidParameter
 from reknit.base.types import IntArray
+from reknit.base.values import check_known
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.generate import number_lost
 from reknit.swarm.scenario import Scenario
@@ -38,8 +39,7 @@ def further_losses(
     -------
     (N_D,) ids, ascending: those of the scenario and the further ones.
     """
-    if damage not in DAMAGE_MODELS:
-        raise UnknownName("damage", damage, DAMAGE_MODELS)
+    check_known("damage", damage, DAMAGE_MODELS)
     if not isinstance(wanted, (int, float, np.integer, np.floating)):
         return np.union1d(scenario.destroyed, _chosen(scenario, wanted))
     survivors = scenario.survivors

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from reknit.base.errors import InvalidRadio
-from reknit.swarm.validation import is_finite
+from reknit.base.values import is_finite
 
 DEFAULT_RANGE_M = 120.0
 """d_tr of a scenario that names neither a range nor a radio, and of the radio by default."""
@@ -51,12 +51,10 @@ class Radio:
     def __post_init__(self) -> None:
         for field in self.__dataclass_fields__:
             value = getattr(self, field)
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, (int, float))
-                or not (math.isfinite(value) and value > 0)
-            ):
+            if not (is_finite(value) and value > 0):
                 raise InvalidRadio(f"radio.{field}", value, "a finite number above 0")
+            # Products of whole numbers or of single precision overflow otherwise than float64's.
+            object.__setattr__(self, field, float(value))
         if not (math.isfinite(self.range_m) and self.range_m > 0):
             raise InvalidRadio("radio.range_m", self.range_m, "values that give a finite range")
 

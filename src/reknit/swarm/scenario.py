@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Unpack
@@ -210,6 +210,14 @@ def check_scenario(value: object) -> None:
     """Raise `InvalidParameter` unless it is a `Scenario`, as positions alone are none."""
     if not isinstance(value, Scenario):
         raise InvalidParameter("scenario", value, "a reknit.Scenario")
+
+
+def check_scenarios(value: object) -> None:
+    """Raise `InvalidParameter` unless it is a mapping of names to scenarios."""
+    if not isinstance(value, Mapping) or not all(
+        isinstance(one, Scenario) for one in value.values()
+    ):
+        raise InvalidParameter("scenarios", value, "a dict of reknit.Scenario by name")
 
 
 def _range_m(range_m: float | None, radio: Radio | None) -> float:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reknit.base.errors import InvalidParameter, InvalidScenario
+from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray, IntArray
+from reknit.base.values import is_finite, is_whole, real_numbers
 
 MAX_COORDINATE_M = 1e9
+MIN_SPEED_MPS = 1e-9
 MAX_SPEED_MPS = 1e6
 MAX_TIME_S = 1e12
 """Limits within which float64 arithmetic on metres and seconds neither overflows nor loses a
@@ -25,30 +26,6 @@ def frozen(array: _Array) -> _Array:
     """The same array, read-only."""
     array.setflags(write=False)
     return array
-
-
-def is_number(value: object) -> bool:
-    """Whether a value is a single real number (a bool is none)."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def is_finite(value: Any) -> bool:
-    """Whether a value is a single finite real number that float64 can hold."""
-    try:
-        return is_number(value) and math.isfinite(value)
-    except OverflowError:  # a whole number with hundreds of digits
-        return False
-
-
-def check_seed(seed: object, name: str = "seed") -> None:
-    """Raise `InvalidParameter` unless it is a whole number of at least 0."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidParameter(name, seed, "a whole number of at least 0")
-
-
-def is_whole(value: object) -> bool:
-    """Whether a value is a whole number (a bool is none)."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def read_number(text: str) -> float:
@@ -105,16 +82,7 @@ def number(
 
 def positions_m(value: ArrayLike) -> FloatArray:
     """(N, 2) or (N, 3) finite coordinates in metres, copied and read-only."""
-    allowed = "numbers, shape (N, 2) or (N, 3)"
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise InvalidScenario("positions", "a masked array", allowed + ", without a mask")
-    try:
-        raw = np.asarray(value)
-        if raw.dtype.kind not in "fiuO":  # texts and truth values are no coordinates
-            raise InvalidScenario("positions", value, allowed)
-        points = np.array(raw, dtype=np.float64, order="C")
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidScenario("positions", value, allowed) from None
+    points = _numbers("positions", value, "numbers, shape (N, 2) or (N, 3)")
     if points.size == 0:
         raise InvalidScenario("positions", "empty", "at least one UAV")
     if points.ndim != 2 or points.shape[1] not in (2, 3):
@@ -133,27 +101,29 @@ def positions_m(value: ArrayLike) -> FloatArray:
     return frozen(points)
 
 
+def _numbers(field: str, value: ArrayLike, allowed: str) -> FloatArray:
+    """A new array of the numbers that were given."""
+    numbers = real_numbers(value)
+    if numbers is None:
+        if isinstance(value, np.ma.MaskedArray):
+            raise InvalidScenario(field, "a masked array", allowed + ", without a mask")
+        raise InvalidScenario(field, value, allowed)
+    return numbers
+
+
 def speeds_mps(value: float | Sequence[float] | FloatArray, uavs: int) -> FloatArray:
-    """(N,) speed limits above 0 from one number or one per UAV."""
-    allowed = "a number above 0, or one per UAV"
-    if isinstance(value, (str, bytes, bool)) or value is None:
-        raise InvalidScenario("max_speed_mps", value, allowed)
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise InvalidScenario("max_speed_mps", "a masked array", allowed + ", without a mask")
-    try:
-        speeds = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidScenario("max_speed_mps", value, allowed) from None
+    """(N,) speed limits from one number or one per UAV."""
+    speeds = _numbers("max_speed_mps", value, "a number above 0, or one per UAV")
     if speeds.ndim == 0:
         speeds = np.full(uavs, speeds)
     if speeds.shape != (uavs,):
         raise InvalidScenario("max_speed_mps", f"of shape {speeds.shape}", f"one or {uavs} numbers")
-    bad = np.flatnonzero(~(np.isfinite(speeds) & (speeds > 0) & (speeds <= MAX_SPEED_MPS)))
+    bad = np.flatnonzero(~((speeds >= MIN_SPEED_MPS) & (speeds <= MAX_SPEED_MPS)))
     if len(bad):
         raise InvalidScenario(
             "max_speed_mps",
             float(speeds[bad[0]]),
-            f"finite numbers above 0 and at most {MAX_SPEED_MPS:g}",
+            f"finite numbers of at least {MIN_SPEED_MPS:g} and at most {MAX_SPEED_MPS:g}",
         )
     return frozen(speeds)
 
@@ -162,9 +132,7 @@ def uav_names(value: Sequence[str] | None, uavs: int) -> tuple[str, ...] | None:
     """One different text per UAV, or None where rows are the ids."""
     if value is None:
         return None
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise InvalidScenario("names", value, "a list of texts, one per UAV")
-    names = tuple(value)
+    names = tuple(_listed("names", value, "a list of texts, one per UAV"))
     for name in names:
         is_text = isinstance(name, str) and name.strip() and len(name) <= MAX_NAME
         if not is_text or not name.isprintable():
@@ -180,16 +148,21 @@ def uav_names(value: Sequence[str] | None, uavs: int) -> tuple[str, ...] | None:
 MAX_NAME = 100
 
 
+def _listed(field: str, value: Iterable[Any], allowed: str) -> list[Any]:
+    """What was given, one by one; a text is one thing and not its letters."""
+    try:
+        if not isinstance(value, (str, bytes)):
+            return list(value)
+    except TypeError:  # also an array without a dimension, which claims that it can be listed
+        pass
+    raise InvalidScenario(field, value, allowed)
+
+
 def rows(
     field: str, value: Iterable[int | str], uavs: int, names: tuple[str, ...] | None
 ) -> IntArray:
     """Sorted rows of the UAVs listed by row number or by name."""
-    if isinstance(value, (str, bytes)):
-        raise InvalidScenario(field, value, "a list of UAV ids")
-    try:
-        listed: list[Any] = list(value)
-    except TypeError:
-        raise InvalidScenario(field, value, "a list of UAV ids") from None
+    listed = _listed(field, value, "a list of UAV ids")
     if names is not None:
         index = {name: row for row, name in enumerate(names)}
         unknown = [item for item in listed if isinstance(item, str) and item not in index]

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from reknit.base.files import checked_path, output_folder, write_text
 from reknit.base.progress import Progress, silent
+from reknit.base.values import check_callable
 from reknit.study.report import tables
 from reknit.study.report.figures import view_figure
 from reknit.study.report.findings import PAIRED_HEADER, READING, Findings, gather
-from reknit.study.spec.study import Study
+from reknit.study.spec.study import Study, check_study
 from reknit.study.store import Store
 from reknit.viz.picture import save_figure
 
@@ -60,6 +61,8 @@ def write_report(
     list of Path
         The files: the HTML page, the Markdown summary, then the rest.
     """
+    check_study(study)
+    check_callable(progress=progress)
     store_path, folder = checked_path("store_path", store_path), checked_path("folder", folder)
     findings = gather(study, store_path, profile)
     output_folder(folder)

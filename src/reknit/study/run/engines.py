@@ -13,8 +13,9 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from importlib import import_module
 from typing import Any
 
-from reknit.base.errors import MissingExtra, ReknitError, UnknownName
+from reknit.base.errors import InvalidParameter, MissingExtra, ReknitError
 from reknit.base.types import JsonDict
+from reknit.base.values import check_known
 from reknit.study.run.task import failure, run_task
 from reknit.study.spec.task import Task
 
@@ -61,8 +62,9 @@ class NoCluster(ReknitError):
 
 def check_engine(engine: str, address: str | None) -> None:
     """Raise unless the engine exists, its library is installed and its cluster answers."""
-    if engine not in ENGINES:
-        raise UnknownName("engine", engine, ENGINES)
+    check_known("engine", engine, ENGINES)
+    if address is not None and not isinstance(address, str):
+        raise InvalidParameter("address", address, "None or the address of a Ray cluster, as text")
     if engine == "ray" and not _ray().is_initialized():
         _check_reachable(address)
 

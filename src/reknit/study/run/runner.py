@@ -10,10 +10,10 @@ from reknit.base.errors import InvalidParameter
 from reknit.base.files import checked_path
 from reknit.base.log import logger
 from reknit.base.progress import Progress, silent
+from reknit.base.values import check_callable, is_whole
 from reknit.study.run.engines import carry_out, check_engine
-from reknit.study.spec.study import Study
+from reknit.study.spec.study import Study, check_study
 from reknit.study.store import Store, check_exported
-from reknit.swarm.validation import is_whole
 
 _LOG = logger(__name__)
 
@@ -79,8 +79,8 @@ def run_study(
     Summary
         How many runs there are, were done before and now, and failed.
     """
-    if not isinstance(study, Study):
-        raise InvalidParameter("study", study, "a reknit.Study")
+    check_study(study)
+    check_callable(progress=progress)
     fault = study.fault()
     if fault is not None:
         raise fault[0]

@@ -27,6 +27,7 @@ from reknit.base.errors import (
 )
 from reknit.base.faults import Location, first_fault, plain_error
 from reknit.base.files import checked_path, read_text
+from reknit.base.values import check_known
 from reknit.study.library.instances import instances
 from reknit.study.spec.base import Count, SpecPart
 from reknit.study.spec.cases import CaseSpec
@@ -148,8 +149,7 @@ class Study(SpecPart):
         UnknownName
             If there is no such profile.
         """
-        if profile not in PROFILES:
-            raise UnknownName("profile", profile, PROFILES)
+        check_known("profile", profile, PROFILES)
         forget_planners()
         limits: ProfileSpec = self.profile.get(profile, ProfileSpec())  # type: ignore[call-overload]
         most = limits.repetitions or self.repetitions
@@ -248,7 +248,7 @@ class Study(SpecPart):
                 return fault[0], ("view", number, fault[1])
         return None
 
-    def with_planners(self, names: list[str]) -> Study:
+    def with_planners(self, names: Sequence[str]) -> Study:
         """The same study with other planners, under a name of its own.
 
         What the study says of its own planners is left out: labels, parameters, prose and the
@@ -264,6 +264,9 @@ class Study(SpecPart):
         Study
             Not checked yet; `fault` tells of names that do not exist.
         """
+        is_list = isinstance(names, Sequence) and not isinstance(names, str)
+        if not is_list or not names or not all(isinstance(name, str) for name in names):
+            raise InvalidParameter("names", names, "a list of planners' names")
         planners = [PlannerSpec(name=name) for name in names]
         suffix = "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()) for name in names)
         profiles = {
@@ -289,6 +292,12 @@ class Study(SpecPart):
         study._called = f"{self.called} --planner {','.join(names)}"
         study._folder = self._folder
         return study
+
+
+def check_study(value: object) -> None:
+    """Raise `InvalidParameter` unless it is a `Study`; the name of one is none yet."""
+    if not isinstance(value, Study):
+        raise InvalidParameter("study", value, "a reknit.Study")
 
 
 def _parse_toml(path: Path, text: str) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from reknit.base.context import Cancel
 from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray
+from reknit.base.values import is_whole
 from reknit.network.connectivity import separating_nodes
 from reknit.network.links import links
 from reknit.swarm.demands.demand import Demand, asked
 from reknit.swarm.demands.link_length import planning_range_m
-from reknit.swarm.validation import is_whole
 
 if TYPE_CHECKING:
     from reknit.swarm.scenario import Scenario
