@@ -40,6 +40,17 @@ def test_an_honest_plan_passes(case: tuple[reknit.Scenario, reknit.Plan]) -> Non
     plan.verify(scenario)
 
 
+@pytest.mark.parametrize("zero", [0, np.float32(0), np.int64(0)])
+def test_a_whole_number_of_seconds_is_a_number(
+    case: tuple[reknit.Scenario, reknit.Plan], zero: Any
+) -> None:
+    """Certificate(0, 0, ...) claims what Certificate(0.0, 0.0, ...) does."""
+    scenario, plan = case
+    nothing = reknit.Certificate(zero, zero, np.empty((0, 2), dtype=np.int64))
+    assert (type(nothing.bound_s), type(nothing.trial_s)) == (float, float)
+    replace(plan, certificate=nothing, status=Status.FEASIBLE).verify(scenario)
+
+
 LIES: dict[str, Any] = {
     "a target moved": lambda plan: {
         "targets": plan.targets + 900.0 * (np.arange(20)[:, None] == 3)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,6 +104,58 @@ def test_files_of_the_first_version_are_read(tmp_path: Path, scenario: reknit.Sc
         path.write_text(json.dumps({**old, **change}))
         with pytest.raises(UnreadableFile, match=r"plan\.json"):
             reknit.Plan.load(path)
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_every_target_says_whose_it_is(
+    tmp_path: Path, scenario: reknit.Scenario, count: int
+) -> None:
+    """Without names, or with too few, targets would fit any swarm of the size: no such file is
+    written, and none is read but those of version 1, which may have no names.
+    """
+    plan = reknit.plan(scenario, "contraction")
+    path = tmp_path / "plan.json"
+    with pytest.raises(InvalidPlan, match=f"uavs is a list of {count}; allowed: 15"):
+        replace(plan, uavs=plan.uavs[:count]).save(path)
+    assert list(tmp_path.iterdir()) == []
+    plan.save(path)
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps({**whole, "uavs": whole["uavs"][:count]}))
+    with pytest.raises(InvalidPlan, match=f"uavs is a list of {count}; allowed: 15"):
+        reknit.Plan.load(path)
+
+
+LIES: dict[str, Callable[[reknit.Plan], dict[str, Any]]] = {
+    "targets_m.0.0 is nan": lambda plan: {"targets": plan.targets * math.nan},
+    "recovery_time_s is nan": lambda plan: {"recovery_time_s": math.nan},
+    "recovery_time_s is '5'": lambda plan: {"recovery_time_s": "5"},
+    "lower_bound_s is inf": lambda plan: {
+        "certificate": replace(plan.certificate, bound_s=math.inf)
+    },
+    "trial_s is nan": lambda plan: {"certificate": replace(plan.certificate, trial_s=math.nan)},
+    "status is 'feasible'": lambda plan: {"status": "feasible"},
+}
+
+
+@pytest.mark.parametrize("told", LIES)
+def test_what_no_file_can_hold_is_not_saved(
+    tmp_path: Path, scenario: reknit.Scenario, told: str
+) -> None:
+    """One typed error names the field and the value, and nothing is written."""
+    plan = reknit.plan(scenario, "contraction")
+    with pytest.raises(InvalidPlan, match=f"^{told}; allowed: "):
+        replace(plan, **LIES[told](plan)).save(tmp_path / "plan.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ids_of_numpy_are_saved_as_any_others(tmp_path: Path, scenario: reknit.Scenario) -> None:
+    """`scenario.survivors` names the survivors as well as a tuple of them."""
+    plan = reknit.plan(scenario, "contraction")
+    named = replace(plan, uavs=scenario.survivors)  # type: ignore[arg-type]
+    assert named.uavs == plan.uavs
+    named.verify(scenario)
+    named.save(tmp_path / "plan.json")
+    assert reknit.Plan.load(tmp_path / "plan.json", scenario).uavs == plan.uavs
 
 
 def test_a_tampered_file_fails_the_check(tmp_path: Path, scenario: reknit.Scenario) -> None:

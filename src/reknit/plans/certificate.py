@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reknit.base.types import FloatArray, IntArray
+from reknit.base.values import is_finite
 
 CUT = -1
 """Marks an end of a certificate's cases where the links that are left do not connect."""
@@ -165,6 +166,12 @@ class Certificate:
     bundles: tuple[Bundle, ...] = ()
     parting: Parting | None = None
     lemmas: tuple[Lemma, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("bound_s", "trial_s"):
+            value = getattr(self, name)
+            if is_finite(value):  # 0 is as good as 0.0; all that is no number the checker refuses
+                object.__setattr__(self, name, float(value))
 
     @staticmethod
     def trivial() -> Certificate:

@@ -16,6 +16,7 @@ from reknit.base.errors import InvalidPlan, UnreadableFile
 from reknit.base.faults import plain_error
 from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.base.types import IntArray
+from reknit.base.values import is_finite
 from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
@@ -117,16 +118,41 @@ class _FirstPlanFile(_Claims):
 
 
 def plan_file(plan: Plan) -> PlanFile:
-    """The JSON form of a plan; that its time was over is how it came about."""
-    return PlanFile(
-        status=_shown(plan.status).value,
-        recovery_time_s=plan.recovery_time_s,
-        lower_bound_s=plan.lower_bound_s,
-        gap=_finite_gap(plan),
-        uavs=list(plan.uavs),
-        targets_m=plan.targets.tolist(),
-        certificate=certificate_file(plan.certificate),
-    )
+    """The JSON form of a plan; that its time was over is how it came about.
+
+    Raises
+    ------
+    InvalidPlan
+        No file can hold the plan, such as one with a target that is not a number.
+    """
+    if not isinstance(plan.status, Status):
+        raise InvalidPlan(f"status is {plan.status!r}; allowed: a reknit.Status")
+    for name, time_s in (
+        ("recovery_time_s", plan.recovery_time_s),
+        ("lower_bound_s", plan.lower_bound_s),
+    ):
+        if not is_finite(time_s):  # nor has such a plan a gap
+            raise InvalidPlan(f"{name} is {time_s!r}; allowed: a finite number")
+    _check_named(plan)
+    try:
+        return PlanFile(
+            status=_shown(plan.status).value,
+            recovery_time_s=plan.recovery_time_s,
+            lower_bound_s=plan.lower_bound_s,
+            gap=_finite_gap(plan),
+            uavs=list(plan.uavs),
+            targets_m=plan.targets.tolist(),
+            certificate=certificate_file(plan.certificate),
+        )
+    except ValidationError as error:
+        raise InvalidPlan(plain_error(error)) from None
+
+
+def _check_named(plan: Plan) -> None:
+    """Refuse targets that do not say whose they are: they would fit any swarm of the size."""
+    if len(plan.uavs) != len(plan.targets):
+        allowed = f"{len(plan.targets)}, one for each target"
+        raise InvalidPlan(f"uavs is a list of {len(plan.uavs)}; allowed: {allowed}")
 
 
 def plan_json(plan: Plan) -> str:
@@ -182,6 +208,8 @@ def plan_of(model: PlanFile | _FirstPlanFile) -> Plan:
         certificate=certificate,
         uavs=tuple(model.uavs),
     )
+    if not is_first:  # version 1 knew no names at first
+        _check_named(plan)
     # Written for people who read the file; what they read must be what the plan says.
     if model.lower_bound_s != plan.lower_bound_s:
         raise InvalidPlan(
