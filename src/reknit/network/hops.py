@@ -9,31 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray
 
-UNREACHED = -1
-"""Hop count of a pair with no path (within the depth asked for)."""
-
-_WHOLE_MATRIX_LIMIT = 5_000
 _WORDS_AT_ONCE = 16
-
-
-def hop_matrix(adjacency: csr_array, max_hops: int | None = None) -> NDArray[np.int16]:
-    """H_ij for all pairs, `UNREACHED` where there is no path of at most `max_hops` links."""
-    nodes = adjacency.shape[0]
-    if nodes > _WHOLE_MATRIX_LIMIT:
-        raise InvalidParameter(
-            "nodes", nodes, f"at most {_WHOLE_MATRIX_LIMIT} for a whole matrix; use hops_within"
-        )
-    hops = np.full((nodes, nodes), UNREACHED, dtype=np.int16)
-    for first, last in _source_blocks(nodes):
-        for depth, new in _flood(adjacency, first, last, max_hops):
-            hops[:, first:last][new] = depth
-    return hops
 
 
 def hops_within(adjacency: csr_array, max_hops: int) -> csr_array:

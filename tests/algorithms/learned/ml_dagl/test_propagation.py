@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
-from reknit.algorithms.learned.ml_dagl.kernel import Kernel, SparseRows
+from reknit.algorithms.learned.ml_dagl.kernel import Kernel, SparseRows, _branch
 from reknit.algorithms.learned.ml_dagl.propagation import (
     Gco,
     Pass,
@@ -27,8 +27,12 @@ def _kernel(share: float, branches: int = 2) -> Kernel:
     generator = torch.Generator().manual_seed(1)
     coupling = torch.rand(branches, SURVIVORS, LOST, generator=generator, dtype=torch.float64)
     linked = torch.rand(branches, SURVIVORS, LOST, generator=generator) < share
-    own = torch.rand(branches, NODES, 1, generator=generator, dtype=torch.float64)
-    return Kernel.of_blocks(own / 2.0, coupling * linked / 4.0)
+    own = torch.rand(branches, NODES, 1, generator=generator, dtype=torch.float64) / 2.0
+    rows = []
+    for diagonal, block in zip(own[:, :, 0], coupling * linked / 4.0, strict=True):
+        row, column = block.nonzero(as_tuple=True)
+        rows.append(_branch(diagonal, row, column, block[row, column], SURVIVORS))
+    return Kernel(own, tuple(rows), SURVIVORS)
 
 
 def _dense(kernel: Kernel) -> Tensor:

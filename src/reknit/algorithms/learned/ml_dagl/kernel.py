@@ -81,15 +81,6 @@ class Kernel:
     survivors: int
 
     @staticmethod
-    def of_blocks(own: Tensor, coupling: Tensor) -> Kernel:
-        """The kernel of dense blocks C, (K, N_R, N_D)."""
-        branches = []
-        for diagonal, block in zip(own[:, :, 0], coupling, strict=True):
-            row, column = block.nonzero(as_tuple=True)
-            branches.append(_branch(diagonal, row, column, block[row, column], block.shape[0]))
-        return Kernel(own, tuple(branches), int(coupling.shape[1]))
-
-    @staticmethod
     def without_links(nodes: int) -> Kernel:
         """One branch in which every node, all of them survivors, is on its own: S = I."""
         return Kernel(torch.ones(1, nodes, 1), (torch.zeros(nodes, 0),), nodes)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import torch
 
 import reknit
 from reknit.algorithms.learned.ml_dagl.pull.survivors import HOPS, PullGraph, Survivors
-from reknit.network.hops import hop_matrix
-from reknit.network.links import adjacency, components
+from reknit.network.links import components
 
 
 def _survivors(dim: int = 2, trees: int = 3, *, attention: bool = False) -> Survivors:
@@ -45,13 +45,14 @@ def test_anchors_stay_whatever_the_output() -> None:
 
 
 def test_damage_is_what_breadth_first_search_says() -> None:
-    """Counts and mean ways to the destroyed UAVs within k hops, by the matrix of all hops."""
+    """Counts and mean ways to the destroyed UAVs within k hops, by networkx."""
     scenario = reknit.generate(40, 20, seed=5, split=True)
     swarm = _survivors(attention=True)
-    hops = hop_matrix(adjacency(scenario.links, scenario.uavs))
-    for row, survivor in enumerate(scenario.survivors):
+    graph = nx.Graph(scenario.links.tolist())
+    for row, survivor in enumerate(scenario.survivors.tolist()):
+        hops = nx.single_source_shortest_path_length(graph, survivor)
         for column, k in enumerate(HOPS):
-            near = [j for j in scenario.destroyed if 1 <= hops[survivor, j] <= k]
+            near = [j for j in scenario.destroyed.tolist() if hops.get(j, k + 1) <= k]
             count, *way = swarm.damage[row, column]
             assert np.isclose(count, np.log1p(len(near)))
             mean_m = np.zeros(2)
