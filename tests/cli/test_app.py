@@ -280,6 +280,73 @@ def test_files_of_an_earlier_run_do_not_stay(
     assert {"mine.txt", "scenario.json", "recovery.png"} <= names
 
 
+def test_phases_of_an_earlier_run_do_not_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With fewer strikes, or none, no earlier phase passes for one of this run; what somebody else
+    put there stays, and so does a scenario that may be the one that was read.
+    """
+    words = ("recover", *CASE, "--no-animate", "--out", str(tmp_path))
+    strike = ("--strike", "1:1")
+    (tmp_path / "phase-7").mkdir()
+    for strikes, phases in ((2, {0, 1, 2, 7}), (1, {0, 1, 2, 7}), (0, {2, 7}), (1, {0, 1, 2, 7})):
+        assert run(monkeypatch, *words, *strike * strikes) == 0
+        (tmp_path / "phase-2" / "mine.txt").write_text("keep")
+        assert {path.name for path in tmp_path.glob("phase-*")} == {f"phase-{k}" for k in phases}
+        assert (tmp_path / "phase-2" / "plan.json").exists() == (strikes == 2)
+        assert (tmp_path / "plan.json").exists() == (strikes == 0)
+    assert (tmp_path / "scenario.json").exists()
+
+
+def test_plans_of_an_earlier_comparison_do_not_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Only the plans of this comparison's planners, and files that are called after no planner."""
+    words = ("compare", *CASE, "--out", str(tmp_path), "--planners")
+    assert run(monkeypatch, *words, "contraction,certified,certified+contraction") == 0
+    (tmp_path / "plan-b.json").write_text("keep")
+    assert run(monkeypatch, *words, "contraction") == 0
+    plans = {path.name for path in tmp_path.glob("plan-*")}
+    assert plans == {"plan-contraction.json", "plan-b.json"}
+
+
+OBSTACLES = {
+    "a folder for the plan": (("recover",), "plan.json/", "plan.json"),
+    "a folder for a plan": (("compare", "--planners", "sidr"), "plan-sidr.json/", "plan-sidr.json"),
+    "a folder for the picture": (("operate",), "belief.png/", "belief.png"),
+    "a folder for a phase's page": (
+        ("recover", "--strike", "1:1"),
+        "phase-1/index.html/",
+        "index.html",
+    ),
+    "a file for a phase": (("recover", "--strike", "1:1"), "phase-1", "phase-1"),
+}
+
+
+@pytest.mark.parametrize(("words", "obstacle", "told"), OBSTACLES.values(), ids=OBSTACLES)
+def test_what_is_in_the_way_of_a_file_is_told_before_planning(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    obstacle: str,
+    told: str,
+) -> None:
+    """One line that names it, code 2, and nothing is written beside it."""
+    place = tmp_path / obstacle
+    if obstacle.endswith("/"):
+        place.mkdir(parents=True)
+    else:
+        place.touch()
+    # The scenario is not asked for, so nothing was planned.
+    monkeypatch.setattr("reknit.cli.options.ScenarioOptions.scenario", None)
+    assert run(monkeypatch, *words, "--out", str(tmp_path)) == 2
+    problem = capsys.readouterr().err
+    assert f"{told}: " in problem
+    assert problem.count("\n") == 1
+    assert len(list(tmp_path.rglob("*"))) == obstacle.strip("/").count("/") + 1
+
+
 def test_compare_tells_the_best_bound_it_has(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -127,6 +127,25 @@ def replacing(path: Path) -> Iterator[Path]:
         raise UnwritableOutput(_told(path, error)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_room(folder: Path, files: Iterable[str]) -> None:
+    """Raise `UnwritableOutput` if a folder is where one of these files must be, or anything else
+    where a folder on the way to it must be.
+    """
+    for path in (folder / name for name in files):
+        if path.is_dir():
+            raise UnwritableOutput(f"{path}: a folder; allowed: a file, or nothing yet")
+        between = path.parent
+        if between != folder and between.exists() and not between.is_dir():
+            raise UnwritableOutput(f"{between}: no folder; allowed: a folder, or nothing yet")
+
+
+def remove_files(folder: Path, files: Iterable[str]) -> None:
+    """Remove those of these files that are in a folder, and nothing else."""
+    for path in (folder / name for name in files):
+        if path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def output_folder(path: Path) -> Path:

@@ -43,13 +43,18 @@ def compare(
     """Run every planner on the same scenario: one table, one picture."""
     from reknit.base.budget import Budget as Limit
     from reknit.cli import console
-    from reknit.cli.outputs import run_summary, save_comparison, scenario_summary
+    from reknit.cli.outputs import (
+        comparison_files,
+        run_summary,
+        save_comparison,
+        scenario_summary,
+    )
     from reknit.cli.recover import exit_code
     from reknit.exact.proof.bounds import lower_bound
 
     Limit(budget)  # a wrong one is the caller's fault, not that of every planner
     names, missing = _chosen(planners)
-    folder = output_path(out)
+    folder = output_path(out, comparison_files(names))
     case = options.scenario()
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:

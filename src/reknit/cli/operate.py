@@ -115,7 +115,7 @@ def operate(
     from reknit.knowledge.simulator import operate as run_operation
 
     name = DEFAULT_POLICY if policy is None else policy
-    folder = output_path(out)
+    folder = output_path(out, _FILES)
     chosen = NamedPolicy.of(name, **typed(policy_parameters(name), param))
     link = build_channel(
         channel,
@@ -204,16 +204,19 @@ def _vectors(option: str, text: str, allowed: str) -> tuple[tuple[float, ...], .
         raise InvalidParameter(option, text, allowed) from None
 
 
+_FILES = ("scenario.json", "operation.json", "belief.png", "belief.gif", "index.html")
+
+
 def _save(operation: Operation, folder: Path, animate: bool, progress: Progress) -> list[Path]:
-    from reknit.base.files import output_folder, write_text
+    from reknit.base.files import output_folder, remove_files, write_text
     from reknit.knowledge.picture import belief_figure, save_belief_animation
     from reknit.serve.studio import write_operation_player
     from reknit.swarm.files import save_scenario
     from reknit.viz.picture import save_figure
 
     output_folder(folder)
-    names = ["scenario.json", "operation.json", "belief.png"] + ["belief.gif"] * animate
-    files = [folder / name for name in names]
+    files = [folder / name for name in _FILES[: 4 if animate else 3]]
+    remove_files(folder, ["belief.gif"])  # of an earlier run, if this one draws none
     save_scenario(operation.struck, files[0])
     write_text(files[1], json.dumps(operation.as_dict(), indent=1) + "\n")
     progress(0.0, "drawing the picture")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from reknit.base.files import output_folder, replacing, write_text
+from reknit.base.files import output_folder, remove_files, replacing, write_text
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, JsonDict
 from reknit.flight.flight import Flight
@@ -22,6 +23,29 @@ from reknit.swarm.scenario import Scenario
 
 _OF_SOME_RUNS = ("plan.json", "recovery.gif", "flight.parquet", "flight.csv")
 """Files that `save_run` writes for some runs and not for others."""
+
+RUN_FILES = ("scenario.json", "metrics.json", "recovery.png", "index.html", *_OF_SOME_RUNS)
+"""All that `save_run` may write."""
+
+_COMPARISON_FILES = ("scenario.json", "comparison.json", "comparison.png", "index.html")
+
+
+def phase_files(strikes: int) -> list[str]:
+    """All that `save_phases` may write of a run with so many strikes."""
+    return [f"{_phase(number)}/{name}" for number in range(strikes + 1) for name in RUN_FILES]
+
+
+def comparison_files(planners: Iterable[str]) -> list[str]:
+    """All that `save_comparison` may write of these planners."""
+    return [*_COMPARISON_FILES, *map(_plan_file, planners)]
+
+
+def _phase(number: int | str) -> str:
+    return f"phase-{number}"
+
+
+def _plan_file(planner: str) -> str:
+    return f"plan-{planner}.json"
 
 
 def run_summary(run: Run) -> JsonDict:
@@ -90,6 +114,7 @@ def save_run(
     from reknit.viz.picture import recovery_figure, save_figure
 
     output_folder(folder)
+    _remove_earlier(folder, phases=0)
     written = [folder / "scenario.json"]
     save_scenario(run.scenario, written[0])
     if run.plan is not None:
@@ -105,10 +130,35 @@ def save_run(
         written.append(folder / "recovery.gif")
         save_animation(run.scenario, run.flight, written[-1], progress)
     written.append(write_player(run, folder))
-    for name in _OF_SOME_RUNS:  # of an earlier run, which they would pass for this one's
-        if folder / name not in written:
-            (folder / name).unlink(missing_ok=True)
     return written
+
+
+def save_phases(phases: Sequence[Run], folder: Path, progress: Progress = silent) -> list[Path]:
+    """Write everything about a run with strikes, but no animation: one folder of files a phase."""
+    output_folder(folder)
+    if (folder / "metrics.json").is_file():  # of a run without strikes; its scenario may be ours
+        remove_files(folder, [name for name in RUN_FILES if name != "scenario.json"])
+    _remove_earlier(folder, phases=len(phases))
+    files: list[Path] = []
+    for number, run in enumerate(phases):
+        files += save_run(run, folder / _phase(number), animate=False, progress=progress)
+    return files
+
+
+def _remove_earlier(folder: Path, phases: int) -> None:
+    """Remove what an earlier run left that this one, of so many phases, would not write over.
+
+    It would pass for this one's. Only what `save_run` itself wrote goes, by its names.
+    """
+    if phases == 0:
+        remove_files(folder, _OF_SOME_RUNS)
+    for phase in folder.glob(_phase("*")):
+        number = phase.name.rpartition("-")[2]
+        is_ours = number.isdecimal() and (phase / "metrics.json").is_file()
+        if is_ours and int(number) >= phases:
+            remove_files(phase, RUN_FILES)
+            with suppress(OSError):  # it holds something else too
+                phase.rmdir()
 
 
 def save_comparison(
@@ -120,9 +170,8 @@ def save_comparison(
     from reknit.viz.picture import save_figure
 
     output_folder(folder)
-    scenario, table, picture = (
-        folder / name for name in ("scenario.json", "comparison.json", "comparison.png")
-    )
+    _remove_plans(folder)
+    scenario, table, picture = (folder / name for name in _COMPARISON_FILES[:3])
     save_scenario(runs[0].scenario, scenario)
     rows = [run_summary(run) for run in runs]
     rows += [{"planner": name, "failed": reason} for name, reason in failures.items()]
@@ -131,10 +180,20 @@ def save_comparison(
     written = [scenario, table, picture]
     for run in runs:
         if run.plan is not None:
-            written.append(folder / f"plan-{run.planner}.json")
+            written.append(folder / _plan_file(run.planner))
             run.plan.save(written[-1])
     written.append(write_player(runs, folder))
     return written
+
+
+def _remove_plans(folder: Path) -> None:
+    """Remove the plans of an earlier comparison; a file not called after a planner is not ours."""
+    from reknit.algorithms.registry import registered
+
+    known = set(registered())
+    for path in folder.glob(_plan_file("*")):
+        if set(path.stem.removeprefix("plan-").split("+")) <= known:
+            remove_files(folder, [path.name])
 
 
 def save_flight(scenario: Scenario, flight: Flight, folder: Path) -> Path:

@@ -62,11 +62,11 @@ def recover(
     """Break a swarm (or read a broken one), restore it, fly it and measure it."""
     from reknit.algorithms.registry import DEFAULT_PLANNER
     from reknit.cli import console
-    from reknit.cli.outputs import run_result, save_run
+    from reknit.cli.outputs import RUN_FILES, phase_files, run_result, save_run
     from reknit.recovery.runs import recover as run_recovery
 
     name = DEFAULT_PLANNER if planner is None else planner
-    folder = output_path(out)
+    folder = output_path(out, phase_files(len(strike)) if strike else RUN_FILES)
     case = options.scenario()
     settings = {
         "seed": options.seed,
@@ -109,15 +109,12 @@ def _under_strikes(
 ) -> int:
     """Recover while further UAVs are lost; one folder of files a phase."""
     from reknit.cli import console
-    from reknit.cli.outputs import run_result, save_run, scenario_summary
+    from reknit.cli.outputs import run_result, save_phases, scenario_summary
     from reknit.knowledge.repeated import recover_repeatedly
 
     order = [parse_strike(text, case) for text in strikes]
     result = recover_repeatedly(case, planner, order, progress=progress, **settings)
-    files: list[Path] = []
-    for number, run in enumerate(result.phases if folder is not None else ()):
-        assert folder is not None
-        files += save_run(run, folder / f"phase-{number}", animate=False, progress=progress)
+    files = [] if folder is None else save_phases(result.phases, folder, progress)
     if as_json:
         # What a phase came to holds if no strike had ended it.
         ends_s = [*result.begins_s[1:], None]

@@ -108,9 +108,12 @@ def folder(text: str | Path) -> Path:
     return Path(text)
 
 
-def output_path(out: str | None) -> Path | None:
-    """The folder of ``--out``, tried before anything is computed, and left as it was."""
-    from reknit.base.files import output_folder
+def output_path(out: str | None, files: Iterable[str] = ()) -> Path | None:
+    """The folder of ``--out``, tried before anything is computed, and left as it was.
+
+    `files` are those that will be written to it, which nothing else may be in the place of.
+    """
+    from reknit.base.files import check_room, output_folder
 
     if out is None:
         return None
@@ -118,6 +121,7 @@ def output_path(out: str | None) -> Path | None:
         raise InvalidParameter("--out", out, "the name of a folder")
     path = Path(out)
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    check_room(path, files)
     output_folder(path)
     for folder in missing:
         with suppress(OSError):  # somebody else may use it by now
