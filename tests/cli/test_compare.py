@@ -45,6 +45,19 @@ def test_a_planner_that_crashes_loses_only_its_row(crashing: Path) -> None:
     assert "third party's fault" in result["failed"]["crashing"]
 
 
+def test_a_planner_that_found_nothing_has_no_planned_time() -> None:
+    """Nobody moves, which takes 0 s, but no plan was made: a dash, and null for machines."""
+    pytest.importorskip("torch")
+    words = ("compare", *CASE, "--planners", "gcn", "--budget", "0")
+    done = reknit_process(*words, "--json")
+    row = json.loads(done.stdout)["runs"][0]
+    assert row["plan"]["status"] == "not found"
+    assert row["plan"]["recovery_time_s"] is None
+    assert row["metrics"]["planned_time_s"] is None
+    line = next(line for line in reknit_process(*words).stdout.splitlines() if "gcn" in line)
+    assert [cell.strip() for cell in line.split("│")[2:4]] == ["-", "-"]
+
+
 def test_a_planner_that_cannot_be_loaded_loses_only_its_row(crashing: Path) -> None:
     """A broken entry point that is asked for by name is a row with the reason, as a crash is."""
     points = crashing / "crashing-1.0.dist-info" / "entry_points.txt"

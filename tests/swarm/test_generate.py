@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from reknit import Radio, generate
 from reknit.base.errors import InvalidParameter, NoSplitFound, ReknitError, UnknownName
 from reknit.network.cuts import cut_nodes_and_bridges
 from reknit.network.links import count_subnets, degrees
-from reknit.swarm.layouts import LAYOUTS
+from reknit.swarm.layouts import LAYOUTS, Box, connected_swarm, uniform_sampler
 
 
 @given(
@@ -60,9 +61,25 @@ def test_the_density_and_allowed_time_are_the_papers() -> None:
 
 
 def test_a_sparse_swarm_is_connected_by_construction() -> None:
-    """At a density where chance never connects, UAVs are placed near one another."""
-    scenario = generate(30, 0, seed=0, density_per_km2=3.0)
-    assert count_subnets(scenario.positions, 120.0) == 1
+    """In an area where chance never connects, UAVs are placed near one another."""
+    box, rng = Box((4e3, 4e3)), np.random.default_rng(0)
+    draw = uniform_sampler(box)
+    swarm = connected_swarm(draw(rng, 30), draw, box, 120.0, rng)
+    assert count_subnets(swarm, 120.0) == 1
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize(("density", "range_m"), [(0.5, 120.0), (200.0, 30.0), (22.0, 120.0)])
+def test_a_density_that_no_connected_swarm_has_is_refused(
+    density: float, range_m: float, dim: int
+) -> None:
+    """With less than one other UAV in range on average the swarm would be many times as dense as
+    asked for; the message says from where on it works, and there it does.
+    """
+    with pytest.raises(InvalidParameter, match="density_per_km2") as caught:
+        generate(30, 0, dim=dim, density_per_km2=density, radio_range_m=range_m)
+    least = float(re.findall(r"at least (\S+)", caught.value.allowed)[0])
+    generate(30, 0, dim=dim, density_per_km2=1.01 * least, radio_range_m=range_m)
 
 
 def test_split_is_kept() -> None:

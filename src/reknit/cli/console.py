@@ -17,7 +17,6 @@ from rich.table import Table
 from reknit.base.progress import Progress as Report
 from reknit.base.words import counted
 from reknit.cli import quit_at_once
-from reknit.plans.status import Status
 from reknit.recovery.repeated import RepeatedRun
 from reknit.recovery.runs import Run
 from reknit.swarm.scenario import Scenario
@@ -109,8 +108,7 @@ def run_table(run: Run) -> Table:
     table.add_row("planner", run.planner)
     if plan is not None:
         table.add_row("status", plan.status.value)
-        is_plan = plan.status not in (Status.NOT_FOUND, Status.INFEASIBLE)
-        table.add_row("planned time", _seconds(plan.recovery_time_s) if is_plan else "none")
+        table.add_row("planned time", _seconds(metrics.planned_time_s))
         table.add_row("no plan beats", f"{_seconds(plan.lower_bound_s)}{_gap(run)}")
     flown = _seconds(metrics.flown_time_s) if metrics.converged else "[red]not reconnected[/red]"
     table.add_row("flown time", f"{flown}  (allowed {allowed_s:.1f} s)")
@@ -197,7 +195,7 @@ def _cells(run: Run) -> dict[str, str]:
     return {
         "planner": run.planner,
         "flown": _seconds(metrics.flown_time_s),
-        "planned": "" if plan is None else _seconds(plan.recovery_time_s),
+        "planned": "" if plan is None else _seconds(metrics.planned_time_s),
         "gap": "" if plan is None or not np.isfinite(plan.gap) else _percent(plan.gap),
         "E(d)": f"{metrics.mean_degree:.2f}",
         "computing": _milliseconds(run.compute_s),

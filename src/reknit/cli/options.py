@@ -42,7 +42,8 @@ class ScenarioOptions:
     destroy: Annotated[
         str | None,
         typer.Option(
-            help="A number, a ratio below 1, or ids as 3,5,8 or uavs=3. Beside a file: "
+            help="A number, a ratio below 1 (to the nearest UAV), or ids as 3,5,8 or uavs=3. "
+            "Beside a file: "
             "besides those that it says are lost.",
             show_default="0.5; none beside a file",
         ),
@@ -68,7 +69,10 @@ class ScenarioOptions:
     dim: Annotated[int | None, typer.Option(help="2 or 3.", show_default="2")] = None
     density: Annotated[
         float | None,
-        typer.Option(help="UAVs per square kilometre before the damage.", show_default="200"),
+        typer.Option(
+            help="UAVs per square kilometre of the mission area, before the damage.",
+            show_default="200",
+        ),
     ] = None
     range_m: Annotated[
         float | None,

@@ -81,7 +81,7 @@ def plan_summary(plan: Plan) -> JsonDict:
     """A plan's claims, without its targets, and how it came about, as plain values."""
     return {
         "status": plan.status.value,
-        "recovery_time_s": plan.recovery_time_s,
+        "recovery_time_s": plan.recovery_time_s if plan.status.is_plan else None,
         "lower_bound_s": plan.lower_bound_s,
         "gap": plan.gap if np.isfinite(plan.gap) else None,
         "seed": plan.seed,

@@ -95,8 +95,8 @@ class Metrics:
         summary="interval",
     )
     planned_time_s: float | None = measured(
-        lambda run: None if run.plan is None else run.plan.recovery_time_s,
-        "T_rc as (P1) minimises it; none for planners that steer",
+        lambda run: run.plan.recovery_time_s if run.plan and run.plan.status.is_plan else None,
+        "T_rc as (P1) minimises it; none for planners that steer or found nothing",
         axis="mean planned time",
     )
     step_time_s: float | None = measured(

@@ -37,5 +37,10 @@ class Status(StrEnum):
         """Whether the plan's targets form one network that meets the scenario's demands."""
         return self in _CONNECTED
 
+    @property
+    def is_plan(self) -> bool:
+        """Whether there are targets at all; without any nobody moves, which takes no time."""
+        return self not in (Status.NOT_FOUND, Status.INFEASIBLE)
+
 
 _CONNECTED = frozenset({Status.OPTIMAL, Status.FEASIBLE, Status.DEADLINE, Status.ALREADY_CONNECTED})

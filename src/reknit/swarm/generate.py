@@ -51,7 +51,7 @@ def generate(
     uavs
         N, from 2 up.
     destroyed
-        A number (int), a ratio (float below 1), or the ids themselves.
+        A number (int), a ratio (float below 1; to the nearest UAV), or the ids themselves.
     seed
         The same seed and parameters give the same scenario to the byte.
     layout
@@ -63,7 +63,9 @@ def generate(
     dim
         2 or 3.
     density_per_km2
-        UAVs per square kilometre; in 3-D the density with as many neighbours in range.
+        UAVs per square kilometre of the mission area; in 3-D the density with as many neighbours
+        in range. Where few are in range, a swarm that is connected leaves a part of the area
+        empty; where it is less than one on average, the density is refused.
     radio_range_m
         d_tr, metres; None: that of the radio, or 120 m.
     max_speed_mps
@@ -121,10 +123,15 @@ def number_lost(destroyed: int | float, uavs: int) -> int:
     if not is_finite(destroyed) or destroyed < 0:
         raise InvalidParameter("destroyed", destroyed, allowed)
     whole = is_whole(destroyed)
-    count = int(destroyed) if whole else math.floor(destroyed * uavs + 0.5)
+    count = int(destroyed) if whole else share_lost(destroyed, uavs)
     if count >= uavs or (not whole and destroyed >= 1):
         raise InvalidParameter("destroyed", destroyed, allowed)
     return count
+
+
+def share_lost(ratio: float, uavs: int) -> int:
+    """How many UAVs a ratio of a swarm is: the nearest whole number, a half counted up."""
+    return math.floor(ratio * uavs + 0.5)
 
 
 def _check(
@@ -147,3 +154,10 @@ def _check(
         if not (is_finite(value) and _SMALLEST <= value <= _LARGEST):
             allowed = f"a number from {_SMALLEST:g} to {_LARGEST:g}"
             raise InvalidParameter(name, value, allowed)
+    sparsest = 1e6 / (math.pi * range_m * range_m)
+    if density_per_km2 < sparsest:
+        allowed = (
+            f"at least {sparsest:.3g} at a range of {range_m:g} m, where a UAV has one other in "
+            "range on average; a connected swarm cannot be spread so thinly"
+        )
+        raise InvalidParameter("density_per_km2", density_per_km2, allowed)

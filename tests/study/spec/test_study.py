@@ -42,6 +42,8 @@ def test_labels_do_not_change_the_work(study: Study, tmp_path: Path) -> None:
 LAST = TEXT.count("\n")
 DEMANDS = "[[case]]\ndemands = { connectivity = 2 }\n"
 STRIKES = "[[case]]\nstrikes = [[1.0, 10]]\n"
+WHO = "{ time_s = 1.0, uavs = [3, 200] }"
+DISC = "{ time_s = 1.0, centre_m = [0.0, 0.0], radius_m = 9.0 }"
 FEWER = """[[profile.quick.fewer]]
 planners = ["sidr"]
 repetitions = 1
@@ -105,6 +107,29 @@ BAD = {
     "unknown demand": (TEXT + DEMANDS.replace("connectivity", "conectivity"), LAST + 2, "did you"),
     "bad demand": (TEXT + DEMANDS.replace("2", "-7"), LAST + 2, "connectivity is -7"),
     "bad strike": (TEXT + STRIKES.replace("10", "0"), LAST + 2, "count is 0"),
+    "all lost at random": (TEXT + STRIKES.replace("10", "100"), LAST + 2, "strikes is 100; "),
+    "all lost in the end": (
+        TEXT + STRIKES.replace("[1.0, 10]", "[1.0, 50], [2.0, 50]"),
+        LAST + 2,
+        "fewer in all than the 100 survivors",
+    ),
+    "a strike at nobody": (TEXT + STRIKES.replace("[1.0, 10]", WHO), LAST + 2, "strikes is 200; "),
+    "a strike at a name": (
+        TEXT + STRIKES.replace("[1.0, 10]", WHO.replace("200", "'a'")),
+        LAST + 2,
+        "strikes is 'a'; ",
+    ),
+    "a strike in the plane at a swarm in space": (
+        TEXT + STRIKES.replace("[1.0, 10]", DISC) + "dim = 3\n",
+        LAST + 2,
+        "centre_m with 3 numbers",
+    ),
+    "a strike at a family": (
+        TEXT + STRIKES.replace("10", "1000") + 'families = "paper"\n',
+        LAST + 2,
+        "strikes is 1000; ",
+    ),
+    "a ratio that loses all": (TEXT.replace("[0.5, 12]", "0.99"), 19, "destroyed is 0.99; "),
     "misspelt strike": (TEXT + STRIKES.replace("[1.0, 10]", "{ at = 1 }"), LAST + 2, "time_s"),
     "missing scenario": (TEXT + '[[case]]\nscenarios = "no.json"\n', LAST + 2, "no.json"),
     "negative range": (TEXT + "[[case]]\nradio_range_m = -1\n", LAST + 2, "radio_range_m is -1"),

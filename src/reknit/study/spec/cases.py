@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
 from itertools import product
 from pathlib import Path
@@ -18,9 +18,10 @@ from reknit.recovery.repeated import Strike
 from reknit.study.library.instances import instances
 from reknit.study.spec.base import AboveZero, OneOrMore, SpecPart, Uavs
 from reknit.swarm.demands import demand_fields
-from reknit.swarm.files import load_scenario, scenario_file
-from reknit.swarm.generate import DEFAULT_DESTROYED, DEFAULT_UAVS
+from reknit.swarm.files import ScenarioFile, load_scenario, scenario_file
+from reknit.swarm.generate import DEFAULT_DESTROYED, DEFAULT_UAVS, number_lost, share_lost
 from reknit.swarm.scenario import Scenario
+from reknit.swarm.validation import rows
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,14 @@ def _is_pair(value: Any) -> bool:
 
 Lost = Annotated[int | float, PlainValidator(_lost)]
 StrikeFields = Annotated[JsonDict, PlainValidator(_strike)]
+
+
+def _names(scenario_json: str | None) -> tuple[str, ...] | None:
+    """What the UAVs of a scenario file are called; None where rows are the ids."""
+    if scenario_json is None:
+        return None
+    names = ScenarioFile.model_validate_json(scenario_json).names
+    return None if names is None else tuple(names)
 
 
 class CaseSpec(SpecPart):
@@ -209,16 +218,36 @@ class CaseSpec(SpecPart):
                 raise InvalidParameter(name, getattr(self, name), f"none beside {instead}")
 
     def check_losses(self) -> None:
-        """Raise if the grid has a swarm that loses all its UAVs, or a strike at one it has not."""
-        for given in [] if self.families or self.scenarios else self.strikes:
-            for uav in given.get("uavs", ()):
-                if isinstance(uav, str) or not 0 <= uav < min(self.uavs):
-                    allowed = f"UAV ids from 0 to {min(self.uavs) - 1}"
-                    raise InvalidParameter("strikes", uav, allowed)
+        """Raise if the grid has a swarm that loses all its UAVs."""
         for uavs, destroyed in product(self.uavs, self.destroyed):
-            if destroyed >= uavs and not (self.families or self.scenarios):
+            is_ratio = isinstance(destroyed, float)
+            count = share_lost(destroyed, uavs) if is_ratio else destroyed
+            if count >= uavs and not (self.families or self.scenarios):
                 allowed = f"fewer than the {uavs} UAVs of a swarm"
                 raise InvalidParameter("destroyed", destroyed, allowed)
+
+    def check_strikes(self, kinds: Iterable[JsonDict]) -> None:
+        """Raise if a strike is impossible in one of the scenarios, whatever else is lost there.
+
+        Parameters
+        ----------
+        kinds
+            What `kinds` yields.
+        """
+        struck = [strike_of(given) for given in self.strikes]
+        at_random = sum(strike.count or 0 for strike in struck)
+        for kind in kinds if struck else ():
+            uavs, names = kind["uavs"], _names(kind.get("scenario_json"))
+            survivors = uavs - number_lost(kind["destroyed"], uavs)
+            if at_random >= survivors:
+                allowed = f"fewer in all than the {survivors} survivors of a swarm of {uavs}"
+                raise InvalidParameter("strikes", at_random, allowed)
+            for strike in struck:
+                if len(rows("strikes", strike.uavs, uavs, names)) == uavs:
+                    raise InvalidParameter("strikes", f"all {uavs} UAVs", "at least one survivor")
+                if strike.centre_m is not None and len(strike.centre_m) != kind["dim"]:
+                    allowed = f"centre_m with {kind['dim']} numbers"
+                    raise InvalidParameter("strikes", list(strike.centre_m), allowed)
 
     def check_demands(self) -> None:
         """Raise if a demand is none, or has a value that no scenario can have."""

@@ -213,7 +213,9 @@ class Study(SpecPart):
                 key = "demands"
                 case.check_demands()
                 key = "scenarios"
-                list(case.kinds(self._folder))
+                kinds = list(case.kinds(self._folder))
+                key = "strikes"
+                case.check_strikes(kinds)
             except ReknitError as error:
                 field = getattr(error, "field", key)
                 return error, ("case", number, field if field in CaseSpec.model_fields else key)
