@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reknit
+from reknit.base.errors import nearest
 from reknit.errors import InvalidParameter, InvalidStudy, ReknitError, UnknownName, UnreadableFile
 from reknit.plans.files import parse_plan, plan_json
 from reknit.swarm.files import ScenarioFile
@@ -110,3 +111,12 @@ def test_a_key_twice_in_a_plan_file_is_refused() -> None:
     twice = text.replace('"status":', '"status": "optimal", "status":', 1)
     with pytest.raises(UnreadableFile, match="status is there twice"):
         parse_plan(twice, "plan.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("radius", None), ("rado", "radio"), ("range_m", "radio_range_m"), ("sped", None)],
+)
+def test_only_a_name_that_resembles_is_suggested(name: str, meant: str | None) -> None:
+    """Short words that share letters by chance are not what was meant."""
+    assert nearest(name, tuple(ScenarioFile.model_fields)) == meant

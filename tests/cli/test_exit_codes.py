@@ -36,7 +36,7 @@ def test_demands_that_cannot_be_met_are_one(tmp_path: Path) -> None:
 
 USAGE = {
     "not a number": (("recover", "--uavs", "many"), "--uavs is 'many'"),
-    "not a number, joined": (("recover", "--uavs=many"), "'--uavs'"),
+    "not a number, joined": (("recover", "--uavs=many"), "--uavs is 'many'"),
     "no such option": (("recover", "--uav", "3"), "No such option"),
     "no such command": (("recovr",), "'recover'"),
     "no such command of study": (("study", "runn"), "'run'"),

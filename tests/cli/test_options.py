@@ -14,7 +14,7 @@ import pytest
 import reknit
 from reknit.algorithms.registry import BUILT_IN, DEFAULT_PLANNER, Entry
 from reknit.cli.app import run
-from reknit.cli.options import ScenarioOptions
+from reknit.cli.options import ScenarioOptions, parse_strike
 from reknit.cli.values import parameters, prepared
 from reknit.errors import InvalidInput, InvalidParameter, UnreadableFile
 from reknit.swarm.demands import demand_fields
@@ -365,6 +365,36 @@ def test_names_of_uavs_are_used_in_and_out(tmp_path: Path) -> None:
         refused = reknit_process("recover", str(path), "--destroy", text)
         assert refused.returncode == 2
         assert told in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("a,b", ["a,b"]),
+        ('"a,b",c', ["a,b", "c"]),
+        ("uavs=0.5", ["0.5"]),
+        ("0.5", 3),  # half of them
+        ("uavs=7", ["7"]),
+        ("1", 1),
+    ],
+)
+def test_names_with_commas_and_of_digits(tmp_path: Path, text: str, lost: list[str] | int) -> None:
+    """A name in quotes or alone may have commas; a number or ratio is one unless uavs= is said."""
+    path = tmp_path / "odd.csv"
+    rows = [f"{name},{100 * k},0,1" for k, name in enumerate(('"a,b"', "0.5", "c", "d", "7", "e"))]
+    path.write_text("\n".join(["uav_id,x_m,y_m,alive", *rows]) + "\n")
+    case = ScenarioOptions(path=path, destroy=text).scenario()
+    assert len(case.destroyed) == (lost if isinstance(lost, int) else len(lost))
+    if isinstance(lost, list):
+        assert [case.label(row) for row in case.destroyed] == lost
+        swarm = reknit.load_scenario(path)
+        assert parse_strike(f"1:uavs={text.removeprefix('uavs=')}", swarm).uavs == tuple(lost)
+
+
+def test_a_ratio_is_to_the_nearest_uav() -> None:
+    """As the help says: a thousandth of 20 UAVs is nobody, a twentieth is one."""
+    for ratio, lost in (("0.001", 0), ("0.02", 0), ("0.025", 1), ("0.05", 1)):
+        assert len(ScenarioOptions(uavs=20, destroy=ratio).scenario().destroyed) == lost
 
 
 def test_a_parameter_given_twice_is_refused() -> None:

@@ -32,6 +32,35 @@ def test_an_error_names_the_option_that_was_typed(option: str, value: str) -> No
     assert done.stderr.count("\n") == 1
 
 
+WORDS = {
+    "of a strike": (("recover", "--uavs", "20", "--strike", "1:uavs=99"), "--strike is 99; "),
+    "twice in a strike": (("recover", "--uavs", "20", "--strike", "1:uavs=4,4"), "--strike is 4; "),
+    "no budget": (("recover", "--budget=-1"), "--budget is -1.0; allowed: a finite number"),
+    "cruise": (
+        ("operate", "--uavs", "20", "--cruise", "99", "--mission", "waypoints=9,0", "--speed", "5"),
+        "--cruise is 99.0; ",
+    ),
+    "noise": (("operate", "--uavs", "20", "--noise", "1e9"), "--noise is 1000000000.0; "),
+    "period": (("operate", "--uavs", "20", "--period", "1e9"), "--end is 1000000"),
+    "memory": (("serve", "--worker-memory", "1"), "--worker-memory is 1; "),
+    "one survivor": (("recover", "--uavs", "3", "--destroy", "2", "--split"), "destroy fewer"),
+    "one listed survivor": (
+        ("recover", "--uavs", "3", "--destroy", "0,1", "--split"),
+        "list fewer",
+    ),
+    "density": (("recover", "--uavs", "20", "--density", "0.5"), "--density is 0.5; allowed: at"),
+}
+
+
+@pytest.mark.parametrize(("words", "told"), WORDS.values(), ids=WORDS)
+def test_an_error_is_about_what_was_typed(words: tuple[str, ...], told: str) -> None:
+    """One line, also where several options are called alike or a value reaches far."""
+    done = reknit_process(*words)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_beside_a_file_too(tmp_path: Path) -> None:
     """What an option sets is the option's fault, what the file says is the file's."""
     path = tmp_path / "swarm.json"

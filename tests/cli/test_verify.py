@@ -79,3 +79,11 @@ def test_a_false_submission_is_told_in_one_line(files: tuple[str, str], tmp_path
     assert done.stderr.startswith("reknit: ")
     assert done.stderr.count("\n") == 1
     assert not out.exists() or list(out.iterdir()) == []
+
+
+def test_a_table_of_ages_alone_is_told_what_can_read_it(tmp_path: Path) -> None:
+    """`verify` has no --lost-after, and the message says which commands have it."""
+    (tmp_path / "ages.csv").write_text("uav_id,x_m,y_m,age_s\na,0,0,1\nb,1,0,1\n")
+    done = reknit_process("verify", str(tmp_path / "ages.csv"), "plan.json")
+    assert done.returncode == 2
+    assert "by --lost-after to recover, compare and operate" in done.stderr

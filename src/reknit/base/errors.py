@@ -7,7 +7,7 @@ one line and exits with code 2.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -78,18 +78,23 @@ class UnknownName(ReknitError):
         self.name = name
         self.known = tuple(known)
         # A caller of the API may give anything, and only text resembles a name.
-        near = _nearest(name, self.known) if isinstance(name, str) else None
+        near = nearest(name, self.known) if isinstance(name, str) else None
         hint = f"did you mean {near!r}? " if near is not None else ""
         super().__init__(f"{kind} is {_shorten(name)}; {hint}allowed: {', '.join(self.known)}")
 
 
-def _nearest(name: str, known: tuple[str, ...]) -> str | None:
+def nearest(name: str, known: Sequence[str]) -> str | None:
     """The known name that resembles a name most, or the one of which it is a whole word."""
-    close = get_close_matches(name, known, n=1)
-    if close:
-        return close[0]
+    for close in get_close_matches(name, known, n=3):
+        # Short words share half of their letters by chance, as radius and radio do.
+        if len(close) > _SHORT or get_close_matches(name, [close], cutoff=_OF_SHORT):
+            return close
     parts = [item for item in known if name in re.split(r"[-_+]", item)]
     return parts[-1] if parts else None
+
+
+_SHORT, _OF_SHORT = 6, 0.75
+"""Letters of a short word, and the share of them that a name must have to resemble it."""
 
 
 class UnreadableFile(ReknitError):

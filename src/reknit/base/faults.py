@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
+
+from reknit.base.errors import nearest
 
 Location = tuple[int | str, ...]
 """Where something stands in a document: keys and numbers, such as ("planner", 1, "name")."""
@@ -82,8 +83,8 @@ def first_fault(error: ValidationError, known: Iterable[str] = ()) -> tuple[Loca
     if kind == "missing":
         return location, f"{where} is missing"
     if kind == "extra_forbidden":
-        near = get_close_matches(where, list(known), n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        near = nearest(where, tuple(known))
+        hint = "" if near is None else f"; did you mean {near}?"
         return location, f"{where} is not a field that is known here{hint}"
     allowed = _alternatives(faults)
     # A validator of reknit's own may say more of a part of the value.

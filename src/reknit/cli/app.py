@@ -124,10 +124,12 @@ def run(words: Sequence[str]) -> int:
             return codes.INTERNAL_ERROR
 
 
-_UNIT = re.compile(r"_(m|s|mps2?|per_km2)$")
+_UNIT = re.compile(r"_(m|s|mps2?|per_km2|mib)$")
 _OTHER_NAMES = {"radio_range": "range", "max_speed": "speed", "max_acceleration": "acceleration"}
 _OTHER_NAMES |= {"destroyed": "destroy", "planner": "planners"}
 """Options that are not called as the field or argument that they set, less its unit."""
+_WHOLE_FIELDS = {"mission.speed_mps": "--cruise", "end_s": "--end"}
+"""Options by the whole name of a field, after which another is called or which nobody typed."""
 
 
 def _by_option(error: ReknitError, words: Sequence[str]) -> ReknitError:
@@ -139,13 +141,18 @@ def _by_option(error: ReknitError, words: Sequence[str]) -> ReknitError:
         return error if option is None else UnknownName(option, cause.name, cause.known)
     if isinstance(cause, InvalidInput):
         option = _option_of(cause.field, words)
-        return error if option is None else InvalidInput(option, cause.value, cause.allowed)
+        allowed = cause.allowed.removeprefix("None or ")  # nothing is not given by typing it
+        return error if option is None else InvalidInput(option, cause.value, allowed)
     return error
 
 
 def _option_of(field: str, words: Sequence[str]) -> str | None:
     """The option among the words that sets a field, such as ``--range`` for ``radio_range_m``."""
+    if field in _WHOLE_FIELDS:
+        return _WHOLE_FIELDS[field]
     owner, _, name = field.rpartition(".")
+    if owner == "strike":  # its uavs are not those of --uavs
+        return _typed({owner}, words)
     plain = _UNIT.sub("", name)
     names = {name, plain, _OTHER_NAMES.get(plain)} - {None}
     names = names if _typed(names, words) else {owner}  # --strike sets strike.time_s
@@ -173,7 +180,8 @@ def _usage(error: Any, words: Sequence[str]) -> str:
     """A usage error of typer in one line: the option, its value, what is wrong, where help is."""
     text = " ".join(str(error.format_message()).split()).rstrip(".")
     names = getattr(getattr(error, "param", None), "opts", ())
-    for name, value in pairwise(words):
+    joined = (word.partition("=")[::2] for word in words if "=" in word)
+    for name, value in (*pairwise(words), *joined):
         if name in names:
             text = f"{name} is {value!r}; {_in_own_words(str(error.message))}"
     context = getattr(error, "ctx", None)

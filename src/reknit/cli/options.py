@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import math
 from collections.abc import Callable
@@ -42,8 +43,8 @@ class ScenarioOptions:
     destroy: Annotated[
         str | None,
         typer.Option(
-            help="A number, a ratio below 1 (to the nearest UAV), or ids as 3,5,8 or uavs=3. "
-            "Beside a file: "
+            help="A number, a ratio below 1 (to the nearest UAV), or ids as 3,5,8 or uavs=3; "
+            "names with commas in quotes. Beside a file: "
             "besides those that it says are lost.",
             show_default="0.5; none beside a file",
         ),
@@ -185,26 +186,35 @@ def takes_a_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
 def losses(option: str, text: str, scenario: Scenario | None = None) -> Any:
     """Read who is lost: ``100`` is a number, ``0.5`` a ratio, ``3,5,8`` and ``uavs=3`` are ids.
 
-    In a scenario whose UAVs have names, ids are names.
+    In a scenario whose UAVs have names, ids are names; ``uavs=`` tells a name such as 0.5 from a
+    ratio.
     """
     from reknit.swarm.validation import read_number, read_whole
 
     listed = text.strip().removeprefix("uavs=")
-    parts = [part.strip() for part in listed.split(",")]
+    parts = id_texts(listed, scenario)
     is_list = len(parts) > 1 or listed != text.strip()
     try:
         if is_list and all(parts):
             return parts if _has_names(scenario) else [read_whole(part) for part in parts]
         is_count = listed.lstrip("+-").isdigit()
-        if not is_count and listed in ((scenario and scenario.names) or ()):
-            return [listed]
         return read_whole(listed) if is_count else read_number(listed)
     except ValueError:
+        if len(parts) == 1 and parts[0] in ((scenario and scenario.names) or ()):
+            return parts
         some = "3,5,8"
         if scenario is not None and scenario.names is not None:
             some = ",".join(scenario.names[:2])
         allowed = f"a number such as 100, a ratio such as 0.5, or ids such as {some}"
         raise InvalidParameter(option, text, allowed) from None
+
+
+def id_texts(text: str, scenario: Scenario | None) -> list[str]:
+    """The ids between commas; in quotes, or alone, a name may have commas itself."""
+    if scenario is not None and scenario.names is not None and text.strip() in scenario.names:
+        return [text.strip()]
+    row = next(csv.reader([text], skipinitialspace=True), [])
+    return [part.strip() for part in row] or [""]
 
 
 def _has_names(scenario: Scenario | None) -> bool:
@@ -226,7 +236,7 @@ def demands(given: list[str] | None, scenario: Scenario | None = None) -> dict[s
             raise UnknownName("--demand", name, known)
         is_list = get_origin(rule(name).json) is list and not text.startswith("[")
         if is_list and _has_names(scenario):
-            values[name] = [part.strip() for part in text.split(",")]
+            values[name] = id_texts(text, scenario)
         elif is_list:
             values[name] = [plain_value(part.strip()) for part in text.split(",")]
         else:
@@ -248,7 +258,8 @@ def parse_strike(text: str, scenario: Scenario) -> Strike:
         if colon and not equals:
             return Strike(time_s, count=read_whole(rest))
         if kind.strip() == "uavs":
-            return Strike(time_s, uavs=tuple(parts if scenario.names else map(read_whole, parts)))
+            ids = id_texts(values, scenario)
+            return Strike(time_s, uavs=tuple(ids if scenario.names else map(read_whole, ids)))
         if kind.strip() == "disc":
             *centre, radius = map(read_number, parts)
             return Strike(time_s, centre_m=tuple(centre), radius_m=radius)

@@ -276,7 +276,10 @@ def _columns(path: Path, header: list[str], lost_after_s: float | None) -> int:
     if "age_s" not in header and lost_after_s is not None:
         raise UnreadableFile(f"{path}: it has no column age_s, which --lost-after needs")
     if "alive" not in header and lost_after_s is None:
-        raise UnreadableFile(f"{path}: it has no column alive; allowed: only with --lost-after")
+        raise UnreadableFile(
+            f"{path}: it has no column alive; allowed: only where a limit of age_s is given, as "
+            "lost_after_s to load_scenario or by --lost-after to recover, compare and operate"
+        )
     return known[tuple(header)]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from reknit.base.errors import InvalidParameter, NoSplitFound
 from reknit.base.types import FloatArray, IntArray
 from reknit.base.values import check_known, check_seed, is_finite, is_whole
+from reknit.base.words import counted
 from reknit.network.links import count_subnets
 from reknit.swarm.damage import DAMAGE_MODELS
 from reknit.swarm.demands.allowed_time import crossing_time_s
@@ -103,13 +104,20 @@ def generate(
             ids = model(points, count, range_m, damage_rng)
             if not split or _splits(points, ids, range_m):
                 return Scenario(points, ids.tolist(), range_m, max_speed_mps, **demands)
+        if uavs - count < 2:
+            raise NoSplitFound("one survivor cannot be split; destroy fewer")
         raise NoSplitFound(
-            f"no {damage} damage of {count} UAVs split this swarm of {uavs} in "
+            f"no {damage} damage of {counted(count, 'UAV')} split this swarm of {uavs} in "
             f"{_SPLIT_TRIES} tries; destroy more, or choose another damage or seed"
         )
     scenario = Scenario(points, destroyed, range_m, max_speed_mps, **demands)
     if split and not scenario.is_split:
-        raise NoSplitFound("the listed UAVs do not split this swarm; list others")
+        few = len(scenario.survivors) < 2
+        raise NoSplitFound(
+            "one survivor cannot be split; list fewer"
+            if few
+            else "the listed UAVs do not split this swarm; list others"
+        )
     return scenario
 
 

@@ -12,6 +12,7 @@ from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.knowledge.belief import STATION, Mind, Patience
 from reknit.network.links import count_subnets, subnets
+from reknit.swarm.validation import MAX_COORDINATE_M, is_finite
 
 CERTAINTY = 1e-9
 """Silence counts as proof when a live UAV would be silent with at most this probability."""
@@ -150,9 +151,18 @@ def misses_allowed(repeat: float, level: float) -> int:
 
 def check_time(name: str, value: float) -> None:
     """Refuse times that are negative or not finite."""
-    ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not ok or not (math.isfinite(value) and value >= 0.0):
+    if not is_finite(value) or value < 0.0:
         raise InvalidParameter(name, value, "a finite number of at least 0")
+
+
+def check_noise(name: str, value: float) -> None:
+    """Refuse a sigma of positions, metres, that is negative or takes them out of all bounds."""
+    if not is_finite(value) or not 0.0 <= value <= _MOST_NOISE_M:
+        allowed = f"a finite number of at least 0 and at most {_MOST_NOISE_M:g}"
+        raise InvalidParameter(name, value, allowed)
+
+
+_MOST_NOISE_M = MAX_COORDINATE_M / 1e3
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from reknit.knowledge.channels.protocols import (
     DOUBT,
     Silence,
     World,
+    check_noise,
     check_time,
     misses_allowed,
 )
@@ -50,7 +51,7 @@ class RadioChannel:
     def __post_init__(self) -> None:
         check_time("channel.period_s", self.period_s)
         check_time("channel.hop_delay_s", self.hop_delay_s)
-        check_time("channel.noise_m", self.noise_m)
+        check_noise("channel.noise_m", self.noise_m)
         if self.hop_delay_s > max(self.period_s, STEP_S):
             allowed = f"at most the period, {max(self.period_s, STEP_S):g} s: a hop an exchange"
             raise InvalidParameter("channel.hop_delay_s", self.hop_delay_s, allowed)

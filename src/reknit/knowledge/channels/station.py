@@ -14,6 +14,7 @@ from reknit.knowledge.channels.loss import Loss, NoLoss
 from reknit.knowledge.channels.protocols import (
     CERTAINTY,
     World,
+    check_noise,
     check_time,
     misses_allowed,
     notice,
@@ -50,7 +51,7 @@ class Station:
     def __post_init__(self) -> None:
         check_time("channel.report_period_s", self.report_period_s)
         check_time("channel.latency_s", self.latency_s)
-        check_time("channel.noise_m", self.noise_m)
+        check_noise("channel.noise_m", self.noise_m)
         missed = self.missed_reports
         if isinstance(missed, bool) or not isinstance(missed, int) or missed < 1:
             allowed = "a whole number of at least 1"
