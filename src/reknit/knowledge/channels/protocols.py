@@ -10,9 +10,10 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, FloatArray, IntArray
+from reknit.base.values import is_finite
 from reknit.knowledge.belief import STATION, Mind, Patience
 from reknit.network.links import count_subnets, subnets
-from reknit.swarm.validation import MAX_COORDINATE_M, is_finite
+from reknit.swarm.validation import MAX_COORDINATE_M
 
 CERTAINTY = 1e-9
 """Silence counts as proof when a live UAV would be silent with at most this probability."""
