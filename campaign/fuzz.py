@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import random
-import sys
 import warnings
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import reknit
 from campaign.corpus import documents, drawn, drawn_tables
 from campaign.limits import ending_within
 from campaign.outcome import Outcome
-from reknit.cli import main
+from reknit.cli.app import run
 from reknit.errors import ReknitError
 from reknit.plans.files import plan_json
 from reknit.study.library.instances import instance
@@ -182,16 +181,9 @@ def _is_study(path: Path) -> bool:
 
 def _call(words: list[str], error: io.StringIO) -> int:
     """The exit code of a command run in this process."""
-    argv, sys.argv = sys.argv, ["reknit", *words]
-    try:
-        with (
-            contextlib.redirect_stderr(error),
-            contextlib.redirect_stdout(io.StringIO()),
-            warnings.catch_warnings(),
-        ):
-            main()
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    finally:
-        sys.argv = argv
-    return 0
+    with (
+        contextlib.redirect_stderr(error),
+        contextlib.redirect_stdout(io.StringIO()),
+        warnings.catch_warnings(),
+    ):
+        return run(words)

@@ -178,8 +178,6 @@ def _written_bytes(folder: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 def _killed_study(rng: random.Random, seed: int, folder: Path) -> Outcome:
-    import duckdb
-
     from reknit.study.store import TIMINGS, Store
 
     path = folder / "small.toml"
@@ -193,22 +191,16 @@ def _killed_study(rng: random.Random, seed: int, folder: Path) -> Outcome:
     words += ["--workers", "1", "--out", str(out)]
     killed, findings, before = 0, [], 0
     for _ in range(4):
-        if not _start_and_kill(words, out, rng):
-            break
-        killed += 1
-        if not store.exists():
-            continue
-        with duckdb.connect(str(store)) as base:
-            tables = base.execute("SELECT table_name FROM information_schema.tables").fetchall()
-            if ("runs",) not in tables:
-                continue
-            row = base.execute("SELECT count(*), count(DISTINCT key) FROM runs").fetchone()
-        rows, keys = row or (0, 0)
+        is_killed = _start_and_kill(words, out, rng)
+        killed += is_killed
+        rows, keys = _stored(store)
         if rows != keys:
             findings.append(f"{rows} rows of {keys} runs after kill {killed}")
         if rows < before:
             findings.append(f"{before} runs before kill {killed}, {rows} after it")
         before = rows
+        if not is_killed:  # it was done before
+            break
     summary = reknit.run_study(study, store, profile="paper", workers=1)
     if (summary.before, summary.before + summary.now) != (before, summary.total):
         findings.append(f"{before} runs were stored; going on: {summary}")
@@ -223,6 +215,20 @@ def _killed_study(rng: random.Random, seed: int, folder: Path) -> Outcome:
     if repr(table(store)) != repr(table(whole)):
         findings.append("the table differs from that of an undisturbed run")
     return Outcome(killed, tuple(findings), {"study_kills": killed})
+
+
+def _stored(store: Path) -> tuple[int, int]:
+    """How many rows a store holds, and of how many runs."""
+    import duckdb
+
+    if not store.exists():
+        return 0, 0
+    with duckdb.connect(str(store)) as base:
+        tables = base.execute("SELECT table_name FROM information_schema.tables").fetchall()
+        if ("runs",) not in tables:
+            return 0, 0
+        row = base.execute("SELECT count(*), count(DISTINCT key) FROM runs").fetchone()
+    return row or (0, 0)
 
 
 def train(folder: str) -> Path:

@@ -30,6 +30,10 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
         ("recover", "--demand", "connectivity=two"),
         "connectivity is 'two'",
     ),
+    "strike of no radius": (
+        ("recover", "--uavs", "20", "--strike", "1:disc=0,0,-5"),
+        "--strike radius_m is -5.0; allowed: a number of at least 0",
+    ),
     "strike without a time": (("recover", "--strike", "10"), "--strike is '10'"),
     "no such strike": (("recover", "--strike", "1:bomb=3"), "--strike is '1:bomb=3'"),
     "no acceleration": (("recover", "--uavs", "20", "--acceleration", "0"), "acceleration"),
@@ -141,11 +145,11 @@ WITHOUT_OUT: dict[str, tuple[tuple[str, ...], str]] = {
     "benchmarks for ever": (("bench", "--repeats", "9" * 20), "--repeats is"),
     "a strike that takes everybody": (
         ("recover", "--uavs", "20", "--destroy", "10", "--strike", "0.5:10"),
-        "--strike is 10; allowed: fewer than the 10 survivors at 0.5 s",
+        "--strike count is 10; allowed: fewer than the 10 survivors at 0.5 s",
     ),
     "a strike after the end": (
         ("recover", "--uavs", "20", "--destroy", "10", "--strike", "5000:1"),
-        "--strike is 5000.0; allowed: at most",
+        "--strike time_s is 5000.0; allowed: at most",
     ),
     "a study of no files": (("study", "run", "no-file.toml"), "line 6: case.0.scenarios is []"),
     "a study of files and sizes": (("study", "run", "both.toml"), "uavs is [20]; allowed: none"),

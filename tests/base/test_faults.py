@@ -37,7 +37,18 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "case.0.radio_range_m.1 is 'x'; allowed: a number",
     ),
     "a name of a table": ({"profile": {"fast": {}}}, "profile.fast is 'fast'; allowed: 'quick'"),
-    "a field too many": ({"extra": 1}, "extra is not a field"),
+    "a field too many": (
+        {"extra": 1},
+        "extra is not a field that is known here; allowed: name, title",
+    ),
+    "a field that is misspelt within a table": (
+        {"case": [{"scenario": "swarm.csv"}]},
+        "case.0.scenario is not a field that is known here; did you mean scenarios? allowed: uavs",
+    ),
+    "a field too many of a named table": (
+        {"profile": {"quick": {"extra": 1}}},
+        "profile.quick.extra is not a field that is known here; allowed: repetitions",
+    ),
     "a field too few": ({"planner": [{}]}, "planner.0.name is missing"),
     "a part of a value": (
         {"case": [{"strikes": [[-1, 3]]}]},
@@ -97,7 +108,7 @@ def test_the_members_of_a_union_are_told_together() -> None:
     def message(**fields: Any) -> str:
         with pytest.raises(ValidationError) as caught:
             ScenarioFile(positions_m=[[0.0, 0.0]], **fields)
-        return plain_error(caught.value)
+        return plain_error(caught.value, ScenarioFile)
 
     assert message(max_speed_mps="x") == "max_speed_mps is 'x'; allowed: a number or a list"
     assert message(max_speed_mps=[1.0, "x"]) == "max_speed_mps.1 is 'x'; allowed: a number"

@@ -172,6 +172,24 @@ def test_parameters_reach_the_planner(
     assert json.loads(capsys.readouterr().out)["metrics"]["flown_time_s"] == expected
 
 
+@pytest.mark.filterwarnings("default:.*degrees")
+@pytest.mark.parametrize("command", ["recover", "compare", "operate"])
+def test_json_tells_what_reading_the_file_warned_of(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    command: str,
+) -> None:
+    """A machine that reads standard output alone learns that metres look like degrees."""
+    file = tmp_path / "swarm.csv"
+    file.write_text("uav_id,x_m,y_m,alive\n1,48.1,11.5,1\n2,48.3,11.6,0\n3,48.5,11.7,1\n")
+    words = [command, str(file), "--range", "0.3", "--json"]
+    assert run(monkeypatch, *words, *(["--planners", "sidr"] if command == "compare" else [])) == 0
+    told = capsys.readouterr()
+    assert "degrees" in told.err
+    assert any("degrees" in warning for warning in json.loads(told.out)["warnings"])
+
+
 def test_help_loads_nothing_heavy() -> None:
     """Neither numpy nor torch is loaded to show the help, so that it answers in a blink."""
     program = (
@@ -210,9 +228,19 @@ def test_a_separation_that_is_not_kept_on_the_way_is_said(
 
     done = reknit.recover(scenario, Through())
     assert run_summary(done)["warnings"] == list(done.warnings)
-    assert "on the way" in done.warnings[0]
+    assert "on the way UAVs 0 and 1 come within" in done.warnings[0]
     console.out.print(console.run_table(done))
     assert "warning" in capsys.readouterr().out
+
+
+def test_a_demand_that_a_run_with_strikes_misses_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under the table stands why the last phase did not reconnect, with the UAV it is about."""
+    case = ("--uavs", "40", "--destroy", "20", "--seed", "3", "--demand", "connectivity=2")
+    assert run(monkeypatch, "recover", *case, "--planner", "hero", "--strike", "1:1") == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert "warning: connected in the end, but not as demanded: the loss of UAV" in text
 
 
 def _commands(group: Any, path: str = "reknit") -> Iterator[tuple[str, Any]]:
@@ -237,7 +265,7 @@ def test_every_option_shows_its_default(name: str) -> None:
     """A value, or words for what happens without; arguments have names in capital letters."""
     for parameter in COMMANDS[name].params:
         text = parameter.help or ""
-        of_preset = text.replace("default, relaxed or paper", "").replace("--preset default", "")
+        of_preset = text.replace("default, relaxed,", "").replace("--preset default", "")
         assert "default" not in of_preset.lower(), parameter.name
         if parameter.param_type_name == "argument":
             assert parameter.metavar == parameter.metavar.upper()

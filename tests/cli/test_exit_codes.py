@@ -111,6 +111,30 @@ def test_an_interrupt_at_any_moment_is_130_without_a_word(loaded: str) -> None:
     assert rest == []
 
 
+@pytest.mark.parametrize(
+    ("moment", "code"),
+    [
+        ("threading.Thread(target=interrupt_after_main).start()", 130),
+        ("atexit.register(interrupt)", 0),
+        ("signal.Handler = type('', (), {'__del__': lambda _: interrupt()})()", 0),
+    ],
+    ids=["while threads end", "at exit", "while modules are taken apart"],
+)
+def test_an_interrupt_after_the_command_is_never_a_word(moment: str, code: int) -> None:
+    """Ctrl-C while Python is on its way out, after the last line was printed, ends it at once or
+    comes too late; it is neither a traceback nor an end by a signal.
+    """
+    program = (
+        "import atexit, os, signal, sys, threading; from reknit.cli import main\n"
+        "def interrupt(kill=os.kill, pid=os.getpid()): kill(pid, 2)\n"
+        "def interrupt_after_main(): threading.main_thread().join(); interrupt()\n"
+        f"{moment}; sys.argv = ['reknit', '--version']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert done.stdout.startswith("reknit ")
+
+
 def test_a_log_is_written_only_when_asked_for() -> None:
     """-v logs under the name reknit to standard error; the JSON stays clean."""
     words = ("compare", *CASE, "--planners", "sidr", "--json")

@@ -39,6 +39,27 @@ def test_people_get_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "kept" in shown
 
 
+def test_a_demand_that_is_missed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """People and machines learn why a swarm that is connected is not reconnected."""
+    words = [
+        "operate",
+        "--uavs",
+        "40",
+        "--destroy",
+        "20",
+        "--seed",
+        "3",
+        "--policy",
+        "believe:hero",
+    ]
+    words += ["--demand", "connectivity=3"]
+    assert run(words) == 1
+    reason = "connected in the end, but not as demanded: the loss of UAV"
+    assert reason in " ".join(capsys.readouterr().out.split())
+    assert run([*words, "--json"]) == 1
+    assert reason in json.loads(capsys.readouterr().out)["warnings"][0]
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

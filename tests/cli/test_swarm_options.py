@@ -33,8 +33,11 @@ def test_an_error_names_the_option_that_was_typed(option: str, value: str) -> No
 
 
 WORDS = {
-    "of a strike": (("recover", "--uavs", "20", "--strike", "1:uavs=99"), "--strike is 99; "),
-    "twice in a strike": (("recover", "--uavs", "20", "--strike", "1:uavs=4,4"), "--strike is 4; "),
+    "of a strike": (("recover", "--uavs", "20", "--strike", "1:uavs=99"), "--strike uavs is 99; "),
+    "twice in a strike": (
+        ("recover", "--uavs", "20", "--strike", "1:uavs=4,4"),
+        "--strike uavs is 4; ",
+    ),
     "no budget": (("recover", "--budget=-1"), "--budget is -1.0; allowed: a finite number"),
     "cruise": (
         ("operate", "--uavs", "20", "--cruise", "99", "--mission", "waypoints=9,0", "--speed", "5"),

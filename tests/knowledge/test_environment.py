@@ -11,8 +11,9 @@ pytest.importorskip("pettingzoo")
 
 from pettingzoo.test import parallel_api_test, parallel_seed_test, render_test
 
-from reknit.base.errors import InvalidParameter
+from reknit.base.errors import InvalidParameter, NoSplitFound
 from reknit.knowledge import reknit_v0
+from reknit.swarm.generate import generate
 
 
 def test_it_passes_the_parallel_api_test() -> None:
@@ -35,6 +36,17 @@ def test_it_passes_the_render_test() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         render_test(make)
+
+
+def test_a_layout_that_no_damage_splits_is_drawn_again() -> None:
+    """The first swarm of this seed stays whole whatever is lost; one that can't split is told."""
+    environment = reknit_v0.parallel_env(uavs=10)
+    environment.reset(seed=158)
+    with pytest.raises(NoSplitFound):
+        generate(10, 0.5, int(np.random.default_rng(158).integers(2**31)), split=True)
+    assert environment.scenario.is_split
+    with pytest.raises(NoSplitFound, match="one survivor"):
+        reknit_v0.parallel_env(uavs=10, destroyed=9).reset(seed=0)
 
 
 def test_the_lost_leave_and_the_rest_go_on() -> None:

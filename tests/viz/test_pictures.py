@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.text import Text
 from mpl_toolkits.mplot3d import proj3d
 from PIL import Image
 
@@ -123,6 +125,17 @@ def test_whoever_flew_has_an_arrow_however_short_the_way(dim: int) -> None:
     assert (np.abs(none - rgb([PATH])[0]).max(axis=2) <= 8).sum() == 0
 
 
+@pytest.mark.parametrize(("way_m", "is_told"), [(2.0, True), (200.0, False)])
+def test_an_arrow_that_is_longer_than_its_way_is_told(way_m: float, is_told: bool) -> None:
+    """Nobody takes the arrow of a short move for the way that was flown."""
+    run = reknit.recover(
+        reknit.Scenario([[0.0, 0.0], [120.0 + way_m, 0.0]], (), 120.0, allowed_time_s=60.0),
+        "certified",
+    )
+    words = " ".join(text.get_text() for text in recovery_figure(run).texts)
+    assert ("short ways are drawn longer" in words) == is_told
+
+
 def test_arrows_in_space_point_the_way_that_was_flown() -> None:
     """Seen on the page, the head is where the UAV ended and the shaft is on the side it came from;
     turning the axes turns the arrow.
@@ -212,10 +225,10 @@ def _local_tables(data: bytes) -> int:
     return count
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-def test_no_label_of_the_animation_is_cut(tmp_path: Path, dim: int) -> None:
+@pytest.mark.parametrize(("dim", "layout"), [(2, "uniform"), (3, "uniform"), (3, "corridor")])
+def test_no_label_of_the_animation_is_cut(tmp_path: Path, dim: int, layout: str) -> None:
     """The margin of every frame is white, whatever the axes are called and numbered."""
-    scenario = reknit.generate(40, 20, seed=3, dim=dim, split=True)
+    scenario = reknit.generate(40, 20, seed=3, dim=dim, layout=layout, split=True)
     save_animation(scenario, reknit.recover(scenario, "contraction").flight, tmp_path / "a.gif")
     with Image.open(tmp_path / "a.gif") as film:
         for frame in (0, film.n_frames - 1):  # type: ignore[attr-defined]
@@ -260,3 +273,40 @@ def test_the_legend_stands_clear_of_the_axis(height_m: float) -> None:
     legend = axes.get_legend()
     assert legend is not None
     assert legend.get_window_extent().y1 <= axes.xaxis.label.get_window_extent().y0
+
+
+@pytest.mark.parametrize(
+    "shape", [(1.0, 1.0, 1.0), (9.0, 1.0, 1.0), (1.0, 9.0, 1.0), (9.0, 9.0, 1.0)]
+)
+def test_no_word_of_a_map_in_space_is_cut(shape: tuple[float, ...]) -> None:
+    """The names and numbers of all axes lie within every kind of picture, be the box a cube, long
+    or flat.
+    """
+    cube = reknit.generate(uavs=60, destroyed=30, seed=2, dim=3)
+    scenario = replace(cube, positions=cube.positions * shape)
+    runs = [reknit.recover(scenario, name) for name in ("certified", "contraction")]
+    figures: list[Figure] = [recovery_figure(runs[0]), scenario_figure(scenario)]
+    figures += [comparison_figure(runs[:count], 1.0) for count in (1, 2)]
+    for figure in figures:
+        FigureCanvasAgg(figure).draw()
+        for axes in (axes for axes in figure.axes if axes.name == "3d"):
+            for axis in axes._axis_map.values():
+                low, high = axis.get_view_interval()
+                ticks = (tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high)
+                for text in (axis.label, *(tick.label1 for tick in ticks)):
+                    assert figure.bbox.padded(0.5).contains(*text.get_window_extent().min)
+                    assert figure.bbox.padded(0.5).contains(*text.get_window_extent().max)
+
+
+def test_the_words_above_the_bars_fit_beside_a_single_map() -> None:
+    """What the bars of a comparison mean is told in full, also of one planner."""
+    run = reknit.recover(reknit.generate(uavs=20, destroyed=10, seed=1), "certified")
+    figure = comparison_figure([run], 1.0)
+    FigureCanvasAgg(figure).draw()
+    words = figure.axes[0].get_title(loc="left")
+    title = next(text for text in figure.axes[0].get_children() if _says(text, words))
+    assert title.get_window_extent().x1 <= figure.bbox.x1
+
+
+def _says(artist: Any, words: str) -> bool:
+    return isinstance(artist, Text) and artist.get_text() == words

@@ -182,8 +182,8 @@ def checked_proposal(planner: str, proposal: object, scenario: Scenario) -> Prop
         )
     for name, (value, fits, expected) in _other_parts(proposal).items():
         if not fits:
-            told = InvalidParameter(name, value, expected)
-            raise InvalidPlan(f"planner {planner!r} made a proposal whose {told}")
+            fault = InvalidParameter(name, value, expected)
+            raise InvalidPlan(f"planner {planner!r} made a proposal whose {fault}")
     return proposal
 
 

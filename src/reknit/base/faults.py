@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reknit.base.errors import nearest
@@ -64,18 +64,20 @@ def allowed_text(fault: ErrorDetails) -> str:
     return str(fault["msg"])
 
 
-def plain_error(error: ValidationError, known: Iterable[str] = ()) -> str:
-    """The first fault as: field, value, what is allowed; `known` as for `first_fault`."""
-    return first_fault(error, known)[1]
+def plain_error(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first fault as: field, value, what is allowed; `model` as for `first_fault`."""
+    return first_fault(error, model)[1]
 
 
-def first_fault(error: ValidationError, known: Iterable[str] = ()) -> tuple[Location, str]:
+def first_fault(error: ValidationError, model: type[BaseModel]) -> tuple[Location, str]:
     """Where the first fault is, and which; misspelt fields before missing ones.
 
     Parameters
     ----------
-    known
-        Names of the fields of the whole document, of which one may have been meant.
+    error
+        What pydantic said of a document.
+    model
+        What the document should be, of whose fields one may have been meant.
     """
     location, faults = _first(error)
     where = ".".join(str(part) for part in location) or "the file"
@@ -83,18 +85,46 @@ def first_fault(error: ValidationError, known: Iterable[str] = ()) -> tuple[Loca
     if kind == "missing":
         return location, f"{where} is missing"
     if kind == "extra_forbidden":
-        near = nearest(where, tuple(known))
-        hint = "" if near is None else f"; did you mean {near}?"
-        return location, f"{where} is not a field that is known here{hint}"
+        known = fields_at(model, location)
+        near = nearest(str(location[-1]), known)
+        hint = "" if near is None else f" did you mean {near}?"
+        allowed = f" allowed: {', '.join(known)}" if known else ""
+        text = f"{where} is not a field that is known here;{hint}{allowed}"
+        return location, text.rstrip(";")
     allowed = _alternatives(faults)
     # A validator of reknit's own may say more of a part of the value.
     word = "" if "allowed:" in allowed else "allowed: "
     return location, f"{where} is {_shown(faults[0])}; {word}{allowed}"
 
 
-def first_allowed(error: ValidationError) -> str:
-    """What would be allowed at the first fault."""
-    return _alternatives(_first(error)[1])
+def fields_at(model: type[BaseModel], location: Location) -> tuple[str, ...]:
+    """Names of the fields beside the one at a location; none where several models may stand."""
+    is_key = False  # of a table whose values are models
+    for part in location[:-1]:
+        if isinstance(part, int) or is_key:
+            is_key = False
+            continue
+        field = model.model_fields.get(part)
+        models = [] if field is None else list(_models_in(field.annotation))
+        if field is None or len(models) != 1:
+            return ()
+        model, is_key = models[0], get_origin(field.annotation) is dict
+    return tuple(model.model_fields)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
+
+
+def first_allowed(error: ValidationError, model: type[BaseModel]) -> str:
+    """What would be allowed at the first fault; `model` as for `first_fault`."""
+    location, faults = _first(error)
+    if faults[0]["type"] == "extra_forbidden":
+        return ", ".join(fields_at(model, location))
+    return _alternatives(faults)
 
 
 def location_of(fault: Mapping[str, Any]) -> Location:

@@ -7,31 +7,37 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command of ``sys.argv`` and exit with its code.
+    """Run the command of ``sys.argv`` and exit with its code; the process is this command's.
 
     An interrupt ends the process at once until a command begins to work, which
     `reknit.cli.console.progress_bar` marks: before, nothing has been written, and modules that
     are being loaded may swallow a KeyboardInterrupt or turn it into a traceback. From then on it
-    is a KeyboardInterrupt, on whose way out everything that was begun is cleaned up.
+    is a KeyboardInterrupt, on whose way out everything that was begun is cleaned up. When the
+    command is done it ends the process at once again, and from when Python takes itself apart,
+    which it would end by a traceback or a signal, it comes too late and is ignored.
+    `reknit.cli.app.run` is for those whose process goes on.
     """
     # `signal` takes milliseconds to load, in which an interrupt would still be a traceback.
     import _signal  # type: ignore[import-not-found]
+
+    def quit_when_interrupted() -> None:
+        try:
+            _signal.signal(_signal.SIGINT, quit_at_once)
+        except ValueError:
+            return  # not the main thread, which alone is interrupted
+
+    quit_when_interrupted()
+    import atexit
     import os
     import sys
 
+    atexit.register(_signal.signal, _signal.SIGINT, _signal.SIG_IGN)
+
+    from reknit.cli.app import run
     from reknit.cli.codes import INTERRUPTED
 
-    try:
-        before = _signal.signal(_signal.SIGINT, quit_at_once)
-    except ValueError:  # not the main thread, which alone is interrupted
-        before = None
-    try:
-        from reknit.cli.app import run
-
-        code = run(sys.argv[1:])
-    finally:
-        if before is not None:
-            _signal.signal(_signal.SIGINT, before)
+    code = run(sys.argv[1:])
+    quit_when_interrupted()
     if code == INTERRUPTED:
         # An interrupt that Python noticed inside exec(), where dataclasses are made, would have
         # it end by a signal instead of this code.

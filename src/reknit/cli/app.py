@@ -152,10 +152,11 @@ def _option_of(field: str, words: Sequence[str]) -> str | None:
         return _WHOLE_FIELDS[field]
     owner, _, name = field.rpartition(".")
     if owner == "strike":  # its uavs are not those of --uavs
-        return _typed({owner}, words)
+        option = _typed({owner}, words)
+        return option and f"{option} {name}"
     plain = _UNIT.sub("", name)
     names = {name, plain, _OTHER_NAMES.get(plain)} - {None}
-    names = names if _typed(names, words) else {owner}  # --strike sets strike.time_s
+    names = names if _typed(names, words) else {owner}  # --mission sets mission.velocity_mps
     for before, word in pairwise(("", *words)):
         if before == "--demand" and word.partition("=")[0] == name:
             return f"--demand {name}"

@@ -55,7 +55,7 @@ def compare(
     Limit(budget)  # a wrong one is the caller's fault, not that of every planner
     names, missing = _chosen(planners)
     folder = output_path(out, comparison_files(names))
-    case = options.scenario()
+    case, warned = options.warned_scenario()
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
         runs, failures = _run_all(case, names, options.seed, budget, progress)
@@ -70,6 +70,7 @@ def compare(
             "runs": [run_summary(run) for run in runs],
             "failed": failures,
             "missing": missing,
+            "warnings": warned,
         }
         print_json(result, files)
     else:

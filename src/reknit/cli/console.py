@@ -111,7 +111,8 @@ def run_table(run: Run) -> Table:
         table.add_row("planned time", _seconds(metrics.planned_time_s))
         table.add_row("no plan beats", f"{_seconds(plan.lower_bound_s)}{_gap(run)}")
     flown = _seconds(metrics.flown_time_s) if metrics.converged else "[red]not reconnected[/red]"
-    table.add_row("flown time", f"{flown}  (allowed {allowed_s:.1f} s)")
+    allowed = f"{allowed_s:.1f} s" if allowed_s >= 1.0 else _seconds(allowed_s)
+    table.add_row("flown time", f"{flown}  (allowed {allowed})")
     table.add_row("sub-nets", f"{metrics.subnets_before} -> {metrics.subnets_after}")
     table.add_row("links per UAV", f"{metrics.mean_degree:.2f}, at most {metrics.max_degree}")
     table.add_row(
@@ -219,7 +220,9 @@ def _percent(gap: float) -> str:
 
 
 def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f} s"
+    if value is None:
+        return "-"
+    return f"{value:.2f} s" if value == 0.0 or value >= 0.1 else f"{value:.3g} s"
 
 
 def _milliseconds(seconds: float) -> str:

@@ -129,7 +129,7 @@ def operate(
         missed_reports=missed_reports,
         uplinks=uplinks,
     )
-    case = options.scenario()
+    case, warned = options.warned_scenario()
     strikes = [parse_strike(text, case) for text in strike or []]
     flown = _mission(case, mission, cruise, area)
     files: list[Path] = []
@@ -148,7 +148,8 @@ def operate(
         if folder is not None:
             files = _save(operation, folder, animate, progress)
     if as_json:
-        print_json(operation.as_dict(), files)
+        warned += operation.warnings
+        print_json({**operation.as_dict(), "warnings": warned}, files)
     else:
         console.out.print(console.scenario_line(operation.struck))
         console.out.print(_table(operation))
@@ -228,6 +229,7 @@ def _save(operation: Operation, folder: Path, animate: bool, progress: Progress)
 
 
 def _table(operation: Operation) -> Table:
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(show_header=False, box=None, pad_edge=False)
@@ -243,6 +245,8 @@ def _table(operation: Operation) -> Table:
     table.add_row("channel", operation.channel)
     when = "[red]not reconnected[/red]" if at is None else f"{at:.2f} s"
     table.add_row("reconnected at", when)
+    for warning in operation.warnings:
+        table.add_row("[red]warning[/red]", f"[red]{escape(warning)}[/red]")
     table.add_row("with full knowledge", f"{facts['optimum_s']:.2f} s")
     table.add_row("price of ignorance", "-" if price is None else f"{price:.2f}")
     promise = "nothing" if promised_s is None else f"{promised_s:.1f} s"

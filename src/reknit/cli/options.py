@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -102,6 +103,15 @@ class ScenarioOptions:
             show_default="none",
         ),
     ] = None
+
+    def warned_scenario(self) -> tuple[Scenario, list[str]]:
+        """The scenario, and what reading it warned of, which standard error is told too."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            case = self.scenario()
+        for item in caught:
+            warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
+        return case, [str(item.message) for item in caught]
 
     def scenario(self) -> Scenario:
         """The scenario of the file, or one generated from the options."""

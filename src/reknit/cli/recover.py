@@ -67,7 +67,7 @@ def recover(
 
     name = DEFAULT_PLANNER if planner is None else planner
     folder = output_path(out, phase_files(len(strike)) if strike else RUN_FILES)
-    case = options.scenario()
+    case, warned = options.warned_scenario()
     settings = {
         "seed": options.seed,
         "budget_s": budget,
@@ -77,12 +77,13 @@ def recover(
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
         if strike:
-            return _under_strikes(case, name, strike, settings, folder, as_json, progress)
+            return _under_strikes(case, warned, name, strike, settings, folder, as_json, progress)
         run = run_recovery(case, name, progress=progress, **settings)
         if folder is not None:
             files = save_run(run, folder, animate=animate, progress=progress)
     if as_json:
-        print_json(run_result(run), files)
+        result = run_result(run)
+        print_json({**result, "warnings": [*warned, *result["warnings"]]}, files)
     else:
         console.out.print(console.scenario_line(case))
         console.out.print(console.run_table(run))
@@ -100,6 +101,7 @@ def recover(
 
 def _under_strikes(
     case: Scenario,
+    warned: list[str],
     planner: str,
     strikes: list[str],
     settings: dict[str, Any],
@@ -127,12 +129,15 @@ def _under_strikes(
             "reconnected_at_s": result.reconnected_at_s,
             "connected_share": result.connected_share,
             "compute_s": result.compute_s,
+            "warnings": warned,
             "phases": phases,
         }
         print_json(summary, files)
     else:
         console.out.print(console.scenario_line(case))
         console.out.print(console.phases_table(result))
+        for warning in result.phases[-1].warnings:  # the others were ended by a strike
+            console.out.print(f"warning: {warning}", style="red", markup=False)
         if folder is not None:
             message = f"Written to {folder}: a folder for each phase."
             console.out.print(message, markup=False, soft_wrap=True)

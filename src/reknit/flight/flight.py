@@ -33,6 +33,9 @@ class Flight(Displayed):
         which two UAVs have collided.
     path_lengths_m
         (N_R,) metres flown by each.
+    closest_rows
+        Whose distance that is, as rows of the survivors; None if it was not recorded or there is
+        only one.
     """
 
     times_s: FloatArray
@@ -43,6 +46,7 @@ class Flight(Displayed):
     reconnected_at_step_s: float | None
     min_separation_m: float
     path_lengths_m: FloatArray
+    closest_rows: tuple[int, int] | None = None
 
     @property
     def duration_s(self) -> float:

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.flight.motion import Leg
-from reknit.flight.separation import closest_pair_m
+from reknit.flight.separation import closest_at_rest
 from reknit.network.connectivity import is_k_connected
 from reknit.network.links import components, count_subnets, links
 
@@ -103,7 +103,9 @@ class _Crowding:
 
     def is_over(self, positions: FloatArray) -> bool:
         """Whether no two are too close at these positions."""
-        return self.separation_m == 0.0 or closest_pair_m(positions) >= self.separation_m
+        return (
+            self.separation_m == 0.0 or closest_at_rest(positions).distance_m >= self.separation_m
+        )
 
 
 def _first_k_connected_s(

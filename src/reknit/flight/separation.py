@@ -2,47 +2,60 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.types import FloatArray, IntArray
 from reknit.flight.motion import Leg
-from reknit.network.links import lengths
+from reknit.network.links import closest_pair, lengths
 
 COLLISION_M = 0.01
 """Two UAVs this close have collided; how much closer they came is not searched for."""
 
 
-def closest_pair_m(positions: FloatArray) -> float:
-    """Smallest distance between two UAVs at rest; infinite for a single one."""
-    if len(positions) < 2:
-        return float("inf")
-    _, index = cKDTree(positions).query(positions, k=2)
-    rows = np.arange(len(positions))
-    other = np.where(index[:, 0] == rows, index[:, 1], index[:, 0])
-    return float(lengths(positions, np.stack([rows, other], axis=1)).min())
+@dataclass(frozen=True)
+class Approach:
+    """How close two UAVs come, metres, and the rows of the two; a single one meets nobody."""
+
+    distance_m: float = float("inf")
+    rows: tuple[int, int] | None = None
 
 
-def closest_approach_m(leg: Leg, best_m: float) -> float:
-    """The smaller of `best_m` and the closest approach of any pair during the leg.
+def closest_at_rest(positions: FloatArray) -> Approach:
+    """The two UAVs that are closest to each other while nobody moves."""
+    pair = closest_pair(positions)
+    return Approach() if pair is None else _closest(pair[None], lengths(positions, pair[None]))
 
-    Only pairs that start within `best_m` and the ways of both can come closer than it. The
+
+def _closest(pairs: IntArray, distances_m: FloatArray) -> Approach:
+    least = int(distances_m.argmin())
+    low, high = sorted(pairs[least].tolist())
+    return Approach(float(distances_m[least]), (low, high))
+
+
+def closest_approach(leg: Leg, best: Approach) -> Approach:
+    """The closer of `best` and the closest approach of any pair during the leg.
+
+    Only pairs that start within its distance and the ways of both can come closer. The
     distance of a pair is smallest at ``t = -offset.velocity / |velocity|^2`` or at the end of a
     linear piece.
     """
-    if best_m <= COLLISION_M or leg.is_still:
-        return best_m
-    pairs = _pairs_with_a_mover(leg, best_m)
+    if best.distance_m <= COLLISION_M or leg.is_still:
+        return best
+    pairs = _pairs_with_a_mover(leg, best.distance_m)
     if len(pairs) == 0:
-        return best_m
-    closest = best_m
+        return best
+    closest = best
     for piece in leg.pieces(pairs):
         square = (piece.velocity * piece.velocity).sum(axis=1)
         nearest = -(piece.offset * piece.velocity).sum(axis=1)
         time = np.divide(nearest, square, out=np.zeros_like(square), where=square > 0)
         time = np.clip(time, 0.0, piece.high_s - piece.low_s)
         apart = piece.offset + piece.velocity * time[:, None]
-        closest = min(closest, float(np.sqrt((apart * apart).sum(axis=1)).min()))
+        here = _closest(pairs, np.sqrt((apart * apart).sum(axis=1)))
+        closest = min(closest, here, key=lambda approach: approach.distance_m)
     return closest
 
 

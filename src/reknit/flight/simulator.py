@@ -15,7 +15,7 @@ from reknit.flight.controller import Controller
 from reknit.flight.flight import Flight
 from reknit.flight.motion import GentleFlight, Leg, Motion, SteeredFlight, StraightFlight
 from reknit.flight.reconnection import first_connected_s
-from reknit.flight.separation import closest_approach_m, closest_pair_m
+from reknit.flight.separation import closest_approach, closest_at_rest
 from reknit.network.connectivity import is_k_connected
 from reknit.network.emst import longest_edge_m
 from reknit.network.links import count_subnets, links, subnets
@@ -202,7 +202,7 @@ class _Watch:
         is_known = subnets_now == 1 and self._is_plain
         if not is_known and count_subnets(positions, self._range_m) > 1:
             return False
-        if self._separation_m > 0.0 and closest_pair_m(positions) < self._separation_m:
+        if self._separation_m > 0.0 and closest_at_rest(positions).distance_m < self._separation_m:
             return False
         if self._order == 1:
             return True
@@ -218,13 +218,13 @@ class _Recorder:
         self._positions: list[FloatArray] = [start]
         self.subnets: list[int] = []
         self._largest: list[int] = []
-        self._separation_m = closest_pair_m(start)
+        self._closest = closest_at_rest(start)
         self._paths_m = np.zeros(len(start))
         self._count(start)
 
     def add(self, leg: Leg, time_s: float) -> None:
         """Record a whole leg."""
-        self._separation_m = closest_approach_m(leg, self._separation_m)
+        self._closest = closest_approach(leg, self._closest)
         self._paths_m += leg.path_lengths_m
         self._times.append(time_s)
         self._positions.append(leg.end)
@@ -258,8 +258,9 @@ class _Recorder:
             largest_subnet=largest,
             reconnected_at_s=_within(watch.reconnected_at_s, allowed_s),
             reconnected_at_step_s=_within(watch.seen_at_step_s, allowed_s),
-            min_separation_m=self._separation_m,
+            min_separation_m=self._closest.distance_m,
             path_lengths_m=paths,
+            closest_rows=self._closest.rows,
         )
 
 
@@ -295,8 +296,8 @@ def _check(
             raise InvalidParameter("plan", "for other UAVs", "a plan of this scenario")
         time_s = planned_time_s(scenario, plan.targets)
         if not math.isclose(time_s, plan.recovery_time_s, rel_tol=1e-9, abs_tol=1e-9):
-            told = f"of {plan.recovery_time_s:g} s, which from here would be {time_s:g} s"
-            raise InvalidParameter("plan", told, "a plan of this scenario")
+            times = f"of {plan.recovery_time_s:g} s, which from here would be {time_s:g} s"
+            raise InvalidParameter("plan", times, "a plan of this scenario")
     elif not callable(plan):
         raise InvalidParameter("plan", plan, "a reknit.Plan or a controller")
     elif until == "arrived":

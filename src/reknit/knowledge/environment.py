@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reknit.base.errors import InvalidParameter, MissingExtra
+from reknit.base.errors import InvalidParameter, MissingExtra, NoSplitFound
 from reknit.base.types import BoolArray, FloatArray
 from reknit.flight.simulator import STEP_S
 from reknit.knowledge.belief import Mind
@@ -32,6 +32,7 @@ from reknit.network.emst import emst
 from reknit.network.links import lengths
 from reknit.recovery.runs import recover
 from reknit.swarm.generate import DEFAULT_DESTROYED, generate
+from reknit.swarm.scenario import Scenario
 
 try:
     import gymnasium
@@ -41,6 +42,9 @@ try:
     from pettingzoo import ParallelEnv
 except ModuleNotFoundError as error:  # pragma: no cover - the extra is installed in the tests
     raise MissingExtra("the environment for learners", "environment") from error
+
+
+_LAYOUT_TRIES = 100
 
 
 @dataclass
@@ -145,8 +149,7 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         """A fresh swarm, before the strike."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        case = int(self._rng.integers(2**31))
-        self.scenario = generate(self._uavs, self._destroyed, case, dim=self._dim, split=True)
+        self.scenario, case = self._split_swarm()
         from reknit.knowledge.mission import mission_of
 
         steered = _Steered(np.zeros_like(self.scenario.positions))
@@ -164,6 +167,19 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         self.agents = list(self.possible_agents)
         self._seen_now = self._look()
         return self._rows(self._seen_now, self.agents), {agent: {} for agent in self.agents}
+
+    def _split_swarm(self) -> tuple[Scenario, int]:
+        """A swarm that its damage splits, and the seed it is drawn from.
+
+        Some layouts of a few UAVs stay whole whatever is lost: another one is drawn then.
+        """
+        for _ in range(_LAYOUT_TRIES):
+            case = int(self._rng.integers(2**31))
+            try:
+                return generate(self._uavs, self._destroyed, case, dim=self._dim, split=True), case
+            except NoSplitFound as error:
+                refused = error
+        raise refused
 
     def step(self, actions: dict[str, np.ndarray]) -> tuple[Any, Any, Any, Any, Any]:
         """The strike, or `decision_s` of flight."""

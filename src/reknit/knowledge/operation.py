@@ -9,7 +9,7 @@ import numpy as np
 
 from reknit.base.types import BoolArray, FloatArray, IntArray, JsonDict
 from reknit.knowledge.mission import Mission
-from reknit.recovery.runs import recover
+from reknit.recovery.runs import missed_demands, recover
 from reknit.swarm.scenario import Scenario
 
 
@@ -153,6 +153,13 @@ class Operation:
         due_s = self.first_struck_at_s + self.promised_s
         at = self.reconnected_at_s  # from then on it is whole, whoever is lost later
         return at is not None and at <= max(due_s, self.struck_at_s)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which demands the survivors miss though they are connected in the end; empty if none."""
+        if self.reconnected_at_s is not None or self.subnets[-1] > 1:
+            return ()
+        return tuple(missed_demands(self.struck, self.positions[-1][self.struck.survivors]))
 
     def as_dict(self) -> JsonDict:
         """Plain values, ready for JSON."""

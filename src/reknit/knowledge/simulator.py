@@ -14,7 +14,7 @@ from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
 from reknit.base.values import check_callable, check_known, check_seed, is_finite
 from reknit.flight.reconnection import first_connected_s
-from reknit.flight.separation import closest_pair_m
+from reknit.flight.separation import closest_at_rest
 from reknit.flight.simulator import STEP_S
 from reknit.knowledge.belief import Belief, Mind
 from reknit.knowledge.channels.protocols import NOISE_BOUND, Channel, World
@@ -314,7 +314,8 @@ class Simulation:
         points, link_m = world.positions[world.alive], swarm.planning_range_m
         if count_subnets(points, link_m) > 1:
             return False
-        if swarm.min_separation_m > 0.0 and closest_pair_m(points) < swarm.min_separation_m:
+        least_m = swarm.min_separation_m
+        if least_m > 0.0 and closest_at_rest(points).distance_m < least_m:
             return False
         order = swarm.connectivity
         return order == 1 or is_k_connected(links(points, link_m), len(points), order)

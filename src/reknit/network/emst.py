@@ -100,9 +100,9 @@ def _joined(positions: FloatArray, pairs: IntArray, label: IntArray) -> tuple[In
 
     taken = []
     for row, (first, second) in enumerate(label[pairs].tolist()):
-        one, two = tree_of(first), tree_of(second)
-        if one != two:
-            root[one] = two
+        tree, other = tree_of(first), tree_of(second)
+        if tree != other:
+            root[tree] = other
             taken.append(row)
     names = np.asarray([tree_of(name) for name in range(len(root))])
     return np.asarray(pairs[taken]), np.unique(names, return_inverse=True)[1][label]

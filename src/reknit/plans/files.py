@@ -145,7 +145,7 @@ def plan_file(plan: Plan) -> PlanFile:
             certificate=certificate_file(plan.certificate),
         )
     except ValidationError as error:
-        raise InvalidPlan(plain_error(error)) from None
+        raise InvalidPlan(plain_error(error, PlanFile)) from None
 
 
 def _check_named(plan: Plan) -> None:
@@ -178,7 +178,7 @@ def parse_plan(text: str, path: str) -> Plan:
         kind: type[PlanFile | _FirstPlanFile] = _FirstPlanFile if is_first else PlanFile
         return plan_of(kind.model_validate_json(text))
     except ValidationError as error:
-        raise UnreadableFile(f"{path}: {plain_error(error, PlanFile.model_fields)}") from None
+        raise UnreadableFile(f"{path}: {plain_error(error, PlanFile)}") from None
     except ValueError as error:
         raise UnreadableFile(f"{path}: {error}") from None
 

@@ -54,26 +54,39 @@ class Run(Displayed):
     def warnings(self) -> tuple[str, ...]:
         """What a reader of this run must not overlook, in plain words; empty if nothing."""
         scenario, plan, at_s = self.scenario, self.plan, self.flight.reconnected_at_s
-        found: list[str] = []
+        texts: list[str] = []
         if plan is not None and not plan.status.is_connected:
-            found += plan.verify(scenario).unmet
+            texts += plan.verify(scenario).unmet
         elif at_s is None and plan is not None and plan.recovery_time_s > scenario.allowed_time_s:
-            found.append(
+            texts.append(
                 f"the plan takes {plan.recovery_time_s:.2f} s; "
                 f"allowed_time_s is {scenario.allowed_time_s:g}"
             )
         if at_s is None and plan is None and self.flight.subnets[-1] == 1:
-            unmet = unmet_demands(scenario, self.flight.positions[-1])
-            found += [f"connected in the end, but not as demanded: {fault}" for fault in unmet]
+            texts += missed_demands(scenario, self.flight.positions[-1])
         wanted_m, kept_m = scenario.min_separation_m, self.flight.min_separation_m
         if kept_m < wanted_m:
-            found.append(
-                f"on the way two UAVs come within {kept_m:.2f} m of each other; "
+            ends = " and is kept only at the end"
+            texts.append(
+                f"on the way {self._closest_two} come within {kept_m:.2f} m of each other; "
                 f"min_separation_m is {wanted_m:g}"
+                f"{ends if plan is not None and plan.status.is_connected else ''}"
             )
-            if plan is not None and plan.status.is_connected:
-                found[-1] += " and is kept only at the end"
-        return tuple(found)
+        return tuple(texts)
+
+    @property
+    def _closest_two(self) -> str:
+        rows = self.flight.closest_rows
+        if rows is None:
+            return "two UAVs"
+        first, second = (self.scenario.survivor_labels[row] for row in rows)
+        return f"UAVs {first} and {second}"
+
+
+def missed_demands(scenario: Scenario, positions: FloatArray) -> list[str]:
+    """Which demands survivors miss that ended connected, in plain words with their UAVs."""
+    unmet = unmet_demands(scenario, positions)
+    return [f"connected in the end, but not as demanded: {fault}" for fault in unmet]
 
 
 def recover(

@@ -25,7 +25,7 @@ from reknit.serve.wire import (
     RESULT,
     TASK,
     Order,
-    Told,
+    WorkerProgress,
     frame,
 )
 
@@ -322,9 +322,9 @@ class Pool:
         while True:
             kind, payload = await worker.receive()
             if kind == PROGRESS:
-                told = Told.model_validate_json(payload)
-                job.report(told.fraction, told.message, told.preview)
-                if told.preview is not None:
+                progress = WorkerProgress.model_validate_json(payload)
+                job.report(progress.fraction, progress.message, progress.preview)
+                if progress.preview is not None:
                     await _let_streams_speak()
             elif kind in (RESULT, PROBLEM):
                 return kind, payload

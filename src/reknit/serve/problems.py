@@ -90,9 +90,9 @@ def problem_of(error: ReknitError) -> Problem:
     return problem(501 if isinstance(error, MissingExtra) else 422, kind, str(error))
 
 
-def problem_of_fields(error: ValidationError) -> Problem:
+def problem_of_fields(error: ValidationError, model: type[BaseModel]) -> Problem:
     """The problem of a body that does not fit its model."""
-    where, text = first_fault(error)
+    where, text = first_fault(error, model)
     fault = next((row for row in error.errors() if location_of(row) == where), error.errors()[0])
     is_json = fault["type"] == "json_invalid"
     return problem(
@@ -101,7 +101,7 @@ def problem_of_fields(error: ValidationError) -> Problem:
         f"the body is no JSON: {fault['msg']}" if is_json else text,
         field=".".join(str(part) for part in where) or None,
         value=None if is_json else _shorten(fault.get("input")),
-        allowed="JSON" if is_json else first_allowed(error),
+        allowed="JSON" if is_json else first_allowed(error, model),
     )
 
 

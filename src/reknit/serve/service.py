@@ -103,7 +103,7 @@ class Service:
         try:
             return model.model_validate_json(body)
         except ValidationError as error:
-            raise ProblemError(problem_of_fields(error)) from None
+            raise ProblemError(problem_of_fields(error, model)) from None
 
     def check_size(self, uavs: int, field: str) -> None:
         """Refuse a swarm beyond the limit."""

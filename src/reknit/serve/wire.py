@@ -21,7 +21,7 @@ TASK = b"T"
 CANCEL = b"C"
 """Service: stop what you are doing."""
 PROGRESS = b"P"
-"""Worker: so far. A `Told`."""
+"""Worker: so far. A `WorkerProgress`."""
 RESULT = b"R"
 """Worker: the response body."""
 PROBLEM = b"E"
@@ -40,7 +40,7 @@ class Order(BaseModel):
     deadline_s: float
 
 
-class Told(BaseModel):
+class WorkerProgress(BaseModel):
     """How far a worker is."""
 
     fraction: float

@@ -30,7 +30,7 @@ from reknit.serve.wire import (
     RESULT,
     TASK,
     Order,
-    Told,
+    WorkerProgress,
     frame,
     read_frame,
 )
@@ -126,12 +126,12 @@ class _Worker:
         self._next_told_s = time.monotonic() + _PROGRESS_PERIOD_S
         if report is not None and report.targets is not None:
             self._next_told_s += report.targets.size / _PREVIEW_NUMBERS_PER_S
-        told = Told(
+        progress = WorkerProgress(
             fraction=float(fraction),
             message=str(message)[:200],
             preview=None if report is None else _preview(report),
         )
-        self._write(PROGRESS, told.model_dump_json().encode())
+        self._write(PROGRESS, progress.model_dump_json().encode())
 
     def _write(self, kind: bytes, payload: bytes = b"") -> None:
         view = memoryview(frame(kind, payload))

@@ -203,8 +203,7 @@ def _from_json(path: Path, text: str) -> dict[str, Any]:
     try:
         return _given(ScenarioFile.model_validate(parse_json(path, text)))
     except ValidationError as error:
-        known = ScenarioFile.model_fields
-        raise UnreadableFile(f"{path}: {plain_error(error, known)}") from None
+        raise UnreadableFile(f"{path}: {plain_error(error, ScenarioFile)}") from None
     except InvalidInput as error:
         raise UnreadableFile(f"{path}: {error}") from error
 

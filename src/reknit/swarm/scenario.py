@@ -215,7 +215,7 @@ def check_scenario(value: object) -> None:
 def check_scenarios(value: object) -> None:
     """Raise `InvalidParameter` unless it is a mapping of names to scenarios."""
     if not isinstance(value, Mapping) or not all(
-        isinstance(one, Scenario) for one in value.values()
+        isinstance(scenario, Scenario) for scenario in value.values()
     ):
         raise InvalidParameter("scenarios", value, "a dict of reknit.Scenario by name")
 

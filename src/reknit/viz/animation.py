@@ -124,7 +124,7 @@ def _drawn(scenario: Scenario, flight: Flight, frame: int, rank: IntArray) -> In
     count = int(flight.subnets[frame])
     pieces = "one network" if count == 1 else f"{count:,} sub-nets"
     title = f"{flight.times_s[frame]:6.2f} s   {pieces}"
-    axes = map_axes(figure, 111, scenario, title, zoom=0.95)
+    axes = map_axes(figure, 111, scenario, title)
     if scenario.uavs < MANY:
         pairs = links(points, scenario.radio_range_m)
         if len(pairs):

@@ -20,7 +20,9 @@ def comparison_figure(runs: Sequence[Run], lower_bound_s: float) -> Figure:
     rows = math.ceil(len(runs) / columns)
     bars_height = 0.9 + 0.32 * len(runs)
     with mpl.rc_context(RC):
-        figure = Figure(figsize=(3.4 * columns, bars_height + 3.3 * rows), layout="constrained")
+        # One map is too narrow for the words above the bars.
+        size = 3.4 * max(2, columns), bars_height + 3.3 * rows
+        figure = Figure(figsize=size, layout="constrained")
         grid = figure.add_gridspec(rows + 1, columns, height_ratios=[bars_height] + [3.3] * rows)
         _bars(figure.add_subplot(grid[0, :]), runs, lower_bound_s)
         for number, run in enumerate(runs):

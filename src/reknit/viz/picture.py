@@ -56,7 +56,9 @@ def recovery_figure(run: Run) -> Picture:
         figure = Picture(figsize=(11.0, 6.4), layout="constrained")
         grid = figure.add_gridspec(2, 2, height_ratios=[3.0, 1.0])
         draw_before(figure, grid[0, 0], run.scenario)
-        draw_after(figure, grid[0, 1], run.scenario, run.flight, _after_title(run))
+        if draw_after(figure, grid[0, 1], run.scenario, run.flight, _after_title(run)):
+            note = "arrows of short ways are drawn longer"
+            figure.text(0.995, 0.985, note, ha="right", va="top", fontsize=8, color="#555555")
         _subnets_over_time(figure.add_subplot(grid[1, :]), run)
         figure.suptitle(_headline(run), x=0.01, ha="left", fontsize=12)
     return figure
@@ -142,15 +144,23 @@ def draw_before(figure: Figure, cell: Any, scenario: Scenario) -> None:
         handle.set_alpha(1.0)
 
 
-def draw_after(figure: Figure, cell: Any, scenario: Scenario, flight: Flight, title: str) -> None:
-    """The swarm at the end of a flight, with its links and how everyone got there."""
-    _draw_moves(figure, cell, scenario, flight.positions, title)
+def draw_after(figure: Figure, cell: Any, scenario: Scenario, flight: Flight, title: str) -> bool:
+    """The swarm at the end of a flight, with its links and how everyone got there.
+
+    Returns
+    -------
+    bool
+        Whether some arrow is longer than the way it stands for.
+    """
+    return _draw_moves(figure, cell, scenario, flight.positions, title)
 
 
 def _draw_moves(
     figure: Figure, cell: Any, scenario: Scenario, positions: FloatArray, title: str
-) -> None:
-    """(T, N_R, dim) positions over time: the last ones, and how everyone got there."""
+) -> bool:
+    """(T, N_R, dim) positions over time: the last ones, and how everyone got there; whether some
+    arrow is longer than its way.
+    """
     axes = map_axes(figure, cell, scenario, title)
     end = positions[-1]
     label = subnets(end, scenario.radio_range_m)
@@ -159,8 +169,9 @@ def _draw_moves(
     if scenario.uavs >= MANY:
         draw_lost(axes, scenario)
     _survivors(axes, scenario, end, subnet_ranks(label))
-    _paths(axes, scenario, positions)
+    is_lengthened = _paths(axes, scenario, positions)
     draw_labels(axes, scenario, scenario.survivors, end)
+    return is_lengthened
 
 
 def _survivors(
@@ -200,8 +211,10 @@ def _links(axes: Any, scenario: Scenario, points: FloatArray) -> None:
         draw_segments(axes, *ends, colors=LINK, linewidths=0.7, alpha=faint, zorder=1)
 
 
-def _paths(axes: Any, scenario: Scenario, positions: FloatArray) -> None:
-    """Trajectories, thinned to at most 60 vertices, and arrows for the longest moves."""
+def _paths(axes: Any, scenario: Scenario, positions: FloatArray) -> bool:
+    """Trajectories, thinned to at most 60 vertices, and arrows for the longest moves; whether one
+    of those is longer than its way.
+    """
     last = len(positions) - 1
     frames = np.unique(np.append(np.arange(0, last, max(1, last // 60)), last))
     kept = positions[frames]
@@ -209,7 +222,7 @@ def _paths(axes: Any, scenario: Scenario, positions: FloatArray) -> None:
     flown_m = steps.sum(axis=0)
     flew = np.flatnonzero(flown_m > 0)
     if len(flew) == 0:
-        return
+        return False
     for before, after in pairwise(kept[:, flew]):
         draw_segments(axes, before, after, colors=PATH, linewidths=1.0, alpha=0.8, zorder=4)
     most = _MAX_ARROWS if scenario.uavs < MANY else _MAX_ARROWS // 4
@@ -217,7 +230,9 @@ def _paths(axes: Any, scenario: Scenario, positions: FloatArray) -> None:
     moves = steps[:, longest] > 0
     leg = len(moves) - 1 - np.argmax(moves[::-1], axis=0)
     extent_m = float(np.ptp(scenario.positions, axis=0).max())
-    draw_arrows(axes, kept[leg, longest], kept[leg + 1, longest], _SHORTEST_ARROW * extent_m)
+    least_m = _SHORTEST_ARROW * extent_m
+    draw_arrows(axes, kept[leg, longest], kept[leg + 1, longest], least_m)
+    return bool(flown_m[longest].min() < least_m)
 
 
 def _subnets_over_time(axes: Any, run: Run) -> None:

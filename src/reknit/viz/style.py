@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import FancyArrowPatch
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
@@ -116,23 +117,35 @@ def survivor_sizes(rank: IntArray, uavs: int) -> FloatArray:
     return np.where((rank > 0) & (uavs >= CROWDED), 3.0 * size, size)
 
 
-def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str, zoom: float = 1.12) -> Any:
-    """Axes for a map of the swarm, in metres, the same extent for every map of a scenario.
+_AXIS_NAME_INCHES = 0.3
+"""How far the name of an axis in space stands out beyond its numbers."""
 
-    `zoom` is of the box of a swarm in space; what is beside it must be wide enough for its labels.
-    """
+
+def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str) -> Any:
+    """Axes for a map of the swarm, in metres, the same extent for every map of a scenario."""
     low, high = scenario.positions.min(axis=0), scenario.positions.max(axis=0)
     pad = 0.04 * float(max((high - low).max(), scenario.radio_range_m / 4))
     if scenario.dim == 3:
         # Order by what is drawn on purpose; by depth, the lost would cover survivors.
         axes = figure.add_subplot(cell, projection="3d", computed_zorder=False)
         axes.set_title(title)
+        axes.set_facecolor("none")  # what a neighbour has written may reach into it
         axes.tick_params(labelsize=7, pad=0)
         axes.set_zlabel("z (m)", labelpad=-2)
         axes.set_zlim(low[2] - pad, high[2] + pad)
-        axes.set_box_aspect(np.maximum(high - low, 0.35 * (high - low).max()) + 1e-9, zoom=zoom)
+        sides = np.maximum(high - low, 0.35 * (high - low).max()) + 1e-9
+        is_short = sides < 0.7 * sides.max()
+        # A long box is scaled by its diagonal, and its ends would be cut.
+        axes.set_box_aspect(sides, zoom=1.0 if is_short.any() else 1.12)
         axes.view_init(elev=24, azim=-62)
-        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        engine = figure.get_layout_engine()
+        if isinstance(engine, ConstrainedLayoutEngine):
+            # It keeps room for the numbers of an axis in space, but not for its name.
+            right, below = _AXIS_NAME_INCHES / figure.get_size_inches()
+            engine.set(rect=(0.0, below, 1.0 - right, 1.0 - below))
+        for axis, short in zip((axes.xaxis, axes.yaxis, axes.zaxis), is_short, strict=True):
+            if short:  # or its numbers would lie over each other
+                axis.get_major_locator().set_params(nbins=3)
             axis.set_pane_color("#FAFAFA")
             axis.line.set_color("#666666")
             axis._axinfo["grid"].update(color="#E4E4E4", linewidth=0.5)

@@ -43,6 +43,32 @@ def test_a_run_has_one_thread_and_this_process_keeps_its_own(
     assert len({row["process"] for row in rows}) <= workers
 
 
+_TELL_THREADS = """
+import reknit
+from reknit.study.run import engines
+
+def tell(task):
+    import torch
+
+    return {"threads": torch.get_num_threads()}
+
+engines.run_task = tell
+tasks = reknit.load_study("optimality").tasks("quick")[:2]
+print([row["threads"] for _, row in engines.carry_out(tasks, "ray", 1, None)])
+"""
+
+
+@pytest.mark.long
+def test_a_run_on_a_cluster_has_one_thread_whatever_the_shell_says() -> None:
+    """Ray alone would keep the number of threads that the environment asks for."""
+    pytest.importorskip("ray")
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": "/tmp"}
+    environment = {**os.environ, **quiet, "OMP_NUM_THREADS": "2"}
+    words = [sys.executable, "-c", _TELL_THREADS]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[1, 1]"
+
+
 def test_one_worker_that_dies_costs_its_own_run_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that kills its process is a failed row; the others are there, each once."""
     tasks = reknit.load_study("optimality").tasks("quick")[:4]

@@ -140,7 +140,8 @@ def _on_ray(
             reason = str(error).strip().splitlines()[0]
             raise NoCluster(f"Ray at {address or 'this machine'}: {reason}") from error
     try:
-        remote = ray.remote(num_cpus=1)(run_task)
+        # By itself Ray does so too, but not where the variables are set already.
+        remote = ray.remote(num_cpus=1, runtime_env={"env_vars": ONE_THREAD})(run_task)
         room = workers or int(ray.cluster_resources().get("CPU", 1))
         waiting = iter(tasks)
         under_way: dict[object, Task] = {}

@@ -81,12 +81,12 @@ def run_study(
     """
     check_study(study)
     check_callable(progress=progress)
-    fault = study.fault()
-    if fault is not None:
-        raise fault[0]
     path = checked_path("path", path)
     if workers is not None and not (is_whole(workers) and workers >= 1):
         raise InvalidParameter("workers", workers, "None or a whole number of at least 1")
+    fault = study.fault()  # last, since it loads the planners
+    if fault is not None:
+        raise fault[0]
     for planner in study.planner:
         build(planner.name, planner.parameters)  # tells of a missing library before any work
     tasks = list({task.key: task for task in study.tasks(profile)}.values())

@@ -105,7 +105,7 @@ class Study(SpecPart):
         try:
             study = cls.model_validate(dict(fields))
         except ValidationError as error:
-            raise InvalidStudy(plain_error(error)) from None
+            raise InvalidStudy(plain_error(error, cls)) from None
         study._folder = checked_path("folder", folder)
         fault = study.fault()
         if fault is not None:
@@ -346,7 +346,7 @@ def load_study(name: str | Path, *, with_planners: bool = True) -> Study:
         data = _parse_toml(path, text)
         study = Study.model_validate(data)
     except ValidationError as error:
-        location, wrong = first_fault(error)
+        location, wrong = first_fault(error, Study)
         named = ".".join(map(str, location))
         wrong = wrong.replace(named, ".".join(map(str, _written(location, data))), 1)
         raise UnreadableFile(f"{path}: line {line_of(text, location)}: {wrong}") from None
