@@ -10,7 +10,9 @@ READY  := $(VENV)/.ready
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## +/\t/' | expand -t 14
 
-$(READY): pyproject.toml constraints.txt
+KERNEL := $(wildcard src/reknit/exact/compiled/*.c src/reknit/exact/compiled/*.h)
+
+$(READY): pyproject.toml constraints.txt $(KERNEL)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reknit needs Python 3.11 or later")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all]'

@@ -171,16 +171,12 @@ def rival(
     """How the plans compare with those of a plain search of so many seconds."""
     print(f"{'family':32s} cases  time / that of {seconds:g} s of plain search: mean [95 %], worst")
     for family in families:
-        ratios = []
         for seed in range(first_seed, first_seed + cases):
-            known = log.of(Rival, family=family.name, seed=seed, seconds=seconds)
-            if not known:
-                scenario = family.make(seed)
-                plan = reknit.plan(scenario, "certified")
-                ratio = plan.recovery_time_s / search(scenario, seconds, seed=seed - first_seed)
-                known = [Rival(family.name, seed, seconds, ratio)]
-                log.add(known[0])
-            ratios.append(known[0].ratio)
+            measure(family, seed, log)
+            if not log.of(Rival, family=family.name, seed=seed, seconds=seconds):
+                time_s = search(family.make(seed), seconds, seed=seed - first_seed)
+                log.add(Rival(family.name, seed, seconds, time_s))
+        ratios = log.ratios(family.name, seconds)
         print(f"{family.name:32s} {cases:5d}  {interval(ratios)} {max(ratios):8.4f}", flush=True)
 
 

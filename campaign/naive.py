@@ -252,6 +252,23 @@ class Judge:
             self._pair(i, j)
             first = self._case(used | {(i, j)}, unused)
             return min(first, self._case(used, unused | {(i, j)}))
+        if i == -3:  # a clash rules out the only one of its links that is not used
+            if not 0 <= j < len(self.clashes):
+                raise NoProof
+            links = [(int(a), int(b)) for a, b in self.clashes[j].links]
+            left = set(links) - used
+            if len(left) != 1 or left & unused:
+                raise NoProof
+            ends = self._clash_s(links, self.clashes[j].forces)
+            return min(ends, self._case(used, unused | left))
+        if i == -4:  # a lemma decides the only link that is not as it supposes
+            if not 0 <= j < len(self.lemmas):
+                raise NoProof
+            needs, lacks, proved_s = self.lemmas[j]
+            (barred, forced) = (needs - used, lacks - unused)
+            if len(barred) + len(forced) != 1 or (barred | forced) & (used | unused):
+                raise NoProof
+            return min(proved_s, self._case(used | forced, unused | barred))
         if i == -2:
             if not 0 <= j < len(self.lemmas):
                 raise NoProof

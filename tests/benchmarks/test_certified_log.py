@@ -20,7 +20,8 @@ ENTRIES: tuple[Entry, ...] = (
     *(Case("N=200, 100 lost", seed, 2.0 + seed, 2.0, "feasible", 0.5, 9) for seed in range(2)),
     *(Moment("N=500, 90 % lost", seed, 100, 2.0 + seed, 2.0, 0.25) for seed in range(2)),
     Moment("N=500, 90 % lost", 0, 3_000, 2.0, 2.0, 1.5),
-    Rival("N=500, 90 % lost", 1, 3.0, 0.99),
+    Case("N=500, 90 % lost", 1, 1.98, 1.8, "feasible", 0.5, 9),
+    Rival("N=500, 90 % lost", 1, 3.0, 2.0),
     Deadline(1_000, 0.5, 0.0, 1, 0.0125, 2.0),
     Size(10_000, 1, 0.2, 0.03, 0.1, "optimal"),
     Size(100_000, 1, 2.0, 0.3, 0.2, "optimal"),
@@ -35,7 +36,7 @@ def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
         log.add(entry)
     again = Log(path)
     assert again.entries == list(ENTRIES)
-    assert again.of(Case, seed=1) == [ENTRIES[1]]
+    assert again.of(Case, family="N=200, 100 lost", seed=1) == [ENTRIES[1]]
     assert again.of(Rival, family="N=500, 90 % lost", seconds=60.0) == []
 
 

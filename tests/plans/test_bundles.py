@@ -62,7 +62,7 @@ def test_lattices_have_a_bound_worth_having() -> None:
 
 def test_the_planner_uses_it_and_files_keep_it() -> None:
     """A plan for a lattice carries the bundles, is verified, and comes back from its JSON form."""
-    scenario = _lattice(6, 6, 144.0)
+    scenario = _lattice(10, 10, 144.0)
     plan = reknit.plan(scenario, "certified", effort=200)
     assert plan.certificate.bundles
     assert plan.gap < 0.2

@@ -10,11 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from campaign.naive import Judge
+from campaign.naive import Judge, NoProof
 
 import reknit
 from reknit.base.errors import InvalidPlan
-from reknit.plans.certificate import BY_LEMMA, CUT, Certificate, Clash, Lemma
+from reknit.plans.certificate import (
+    BY_LEMMA,
+    CUT,
+    FOLLOWS,
+    RULED_OUT,
+    Certificate,
+    Clash,
+    Lemma,
+)
 from reknit.plans.checker.proof import prove
 
 NOTHING = np.empty((0, 2), dtype=np.int64)
@@ -81,8 +89,52 @@ FORGERIES: dict[str, Callable[[Certificate], Certificate]] = {
     "numbers of another kind": lambda c: _lemma(c, 0, cases=np.array([[-1.0, CUT]])),
     "no lemmas but words": lambda c: replace(c, lemmas=("0",)),  # type: ignore[arg-type]
     "a list of lemmas": lambda c: replace(c, lemmas=list(c.lemmas)),  # type: ignore[arg-type]
-    "another kind of end": lambda c: replace(c, cases=np.array([[0, 1], [-1, 0], [-3, 1]])),
+    "another kind of end": lambda c: replace(c, cases=np.array([[0, 1], [-1, 0], [-5, 1]])),
 }
+
+
+def _chain(*rows: tuple[int, int]) -> Certificate:
+    """The same proof without a question: 01 clashes by itself, so 02 is used, which clashes too."""
+    whole = rows or ((RULED_OUT, 0), (FOLLOWS, 0), (-1, 1))
+    certificate = _by_hand()
+    used = replace(certificate, clashes=certificate.clashes[:2], lemmas=certificate.lemmas[:1])
+    return replace(used, cases=np.array(whole))
+
+
+def test_a_chain_by_hand() -> None:
+    """What follows from a lemma needs no question, and proves as much, in either direction."""
+    assert prove(_chain(), TRIANGLE).bound_s == prove(_by_hand(), TRIANGLE).bound_s
+    assert float(Judge(TRIANGLE).proves_at_most_s(_chain())) == pytest.approx(4.0, rel=1e-3)
+    # Of a lemma that supposes a link used it follows that it is not used.
+    certificate = _chain((FOLLOWS, 0), (FOLLOWS, 1), (BY_LEMMA, 2))
+    links = np.array([[0, 1], [0, 2]])
+    one, other = (Lemma(links[k : k + 1], NOTHING, np.array([[-1, k]])) for k in (0, 1))
+    certificate = replace(certificate, lemmas=(one, other, certificate.lemmas[0]))
+    assert prove(certificate, TRIANGLE).bound_s == prove(_by_hand(), TRIANGLE).bound_s
+    assert float(Judge(TRIANGLE).proves_at_most_s(certificate)) == pytest.approx(4.0, rel=1e-3)
+
+
+FORGED_CHAINS = {
+    "two links are open": ((FOLLOWS, 0), (-1, 1)),
+    "nothing is open": ((RULED_OUT, 0), (0, 2), (-1, 1), (FOLLOWS, 0), (-1, 1)),
+    "the same once more": ((RULED_OUT, 0), (FOLLOWS, 0), (FOLLOWS, 0), (-1, 1)),
+    "the other way": ((RULED_OUT, 0), (FOLLOWS, 0), (-1, CUT)),
+    "a link that is not used": ((RULED_OUT, 0), (FOLLOWS, 0), (-1, 0)),
+    "no end": ((RULED_OUT, 0), (FOLLOWS, 0)),
+    "a lemma that is not there": ((RULED_OUT, 0), (FOLLOWS, 1), (-1, 1)),
+    "a lemma before the first": ((RULED_OUT, 0), (FOLLOWS, -1), (-1, 1)),
+    "what holds on one side only": ((0, 1), (FOLLOWS, 0), (-1, 1), (FOLLOWS, 0), (-1, 1)),
+    "what was taken back": ((0, 1), (-1, 0), (FOLLOWS, 0), (-1, 1), (FOLLOWS, 0), (-1, 1)),
+}
+
+
+@pytest.mark.parametrize("rows", FORGED_CHAINS.values(), ids=FORGED_CHAINS)
+def test_forged_chains_are_refused(rows: tuple[tuple[int, int], ...]) -> None:
+    """A row decides the one link that a lemma leaves open where it stands, and no other."""
+    with pytest.raises(InvalidPlan):
+        prove(_chain(*rows), TRIANGLE)
+    with pytest.raises(NoProof):
+        Judge(TRIANGLE).proves_at_most_s(_chain(*rows))
 
 
 @pytest.mark.parametrize("forgery", FORGERIES.values(), ids=FORGERIES)

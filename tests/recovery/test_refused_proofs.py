@@ -67,9 +67,9 @@ def test_a_fault_in_our_own_proofs_costs_the_bound_and_not_the_plan(
     """If the search's proofs were all wrong, plans would carry the bound of the EMST."""
 
     def wrong(*arguments: object) -> Certificate:
-        return replace(certificates.case_certificate(*arguments), bound_s=1e6)  # type: ignore[arg-type]
+        return replace(certificates.certificate_of(*arguments), bound_s=1e6)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(bounds, "case_certificate", wrong)
+    monkeypatch.setattr(bounds, "certificate_of", wrong)
     plan = reknit.plan(scenario, "contraction")
     assert plan.lower_bound_s == reknit.plan(scenario, Liar()).lower_bound_s
     assert plan.lower_bound_s == bounds.emst_bound(scenario).bound_s > 0.0

@@ -83,7 +83,7 @@ def test_learning_is_streamed(http: httpx.Client) -> None:
 
 def test_the_proof_is_streamed(http: httpx.Client) -> None:
     """While `certified` searches, its plan gets faster, its bound rises, and neither crosses."""
-    scenario = reknit.generate(500, 0.9, seed=2, split=True)
+    scenario = reknit.generate(1_000, 0.95, seed=3, split=True)
     previews = _previews(http, scenario, "certified")
     times_s = [preview["recovery_time_s"] for preview in previews]
     bounds_s = [preview["lower_bound_s"] for preview in previews]
@@ -99,7 +99,7 @@ def test_a_deadline_ends_the_search_and_not_the_flight() -> None:
     """A plan that the deadline cut short is still flown to the reconnection; a bound is what is
     proved by then.
     """
-    scenario = reknit.generate(500, 0.9, seed=2, split=True)
+    scenario = reknit.generate(1_000, 0.95, seed=3, split=True)
     with running("--workers", "1", "--max-budget", "0.3") as service, service.http() as http:
         run = http.post(
             "/v1/recoveries", json=body_of(scenario, planner="certified", frames=2)

@@ -16,9 +16,10 @@ from reknit.exact.demands.fallbacks import fallback_targets
 from reknit.exact.demands.shaping import DemandRepair
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.bounds import lower_bound, pulled_bound
-from reknit.exact.proof.certificates import case_certificate
-from reknit.exact.search.proof_tree import Work
-from reknit.exact.search.state import State
+from reknit.exact.proof.certificates import certificate_of
+from reknit.exact.search.clause_search import can_search
+from reknit.exact.search.proof_tree import GivenUp, Work
+from reknit.exact.search.state import CaseProof, State
 from reknit.exact.search.targets import exact_targets
 from reknit.exact.solve import quick_state, solve
 from reknit.network.emst import emst
@@ -118,9 +119,10 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
     """Targets on the state's tree, shaped to the demands that a tree does not know."""
     problem = state.problem
     certificate = None  # the scenario's own bound is at least the EMST's, where the search began
-    if state.case is not None:
-        certificate = case_certificate(state.case.search, state.case.proof)
-    details: JsonDict = {"cone_programs": state.cones.solved}
+    if state.case is not None and not (state.case.takes_long and context.is_over):
+        certificate = _written(state.case, context)
+    kind = "clauses" if can_search(problem) else "cases"  # without a C compiler: always cases
+    details: JsonDict = {"cone_programs": state.cones.solved, "search": kind}
     if state.is_impossible:
         return Proposal(problem.start, Status.INFEASIBLE, certificate, details)
     targets, repair = None, None
@@ -157,6 +159,14 @@ def _proposal(scenario: Scenario, state: State, context: Context, effort: int) -
         return _fallback(scenario, context, certificate, details, not state.tree.is_whole)
     status = Status.DEADLINE if context.is_over else None
     return Proposal(targets, status, certificate, details)
+
+
+def _written(case: CaseProof, context: Context) -> Certificate | None:
+    """The certificate of a proof; None if the caller cancels while it is written."""
+    try:
+        return certificate_of(case, is_over=context.cancel)
+    except GivenUp:
+        return None
 
 
 def _stronger(first: Certificate | None, second: Certificate | None) -> Certificate | None:

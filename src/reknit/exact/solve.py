@@ -11,14 +11,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from reknit.base.context import Context
 from reknit.base.log import logger
 from reknit.base.progress import Report, silent
 from reknit.base.types import IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
+from reknit.exact.search.clause_search import MOST_ROWS, WORK_PER_ROW, can_search
 from reknit.exact.search.improving import Improver
-from reknit.exact.search.narrowing import is_near, is_small, narrow
+from reknit.exact.search.narrowing import Asker, is_near, is_small, narrow
 from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import solve_tree
@@ -38,6 +41,10 @@ tried: several short tries cost more than one long one."""
 _RESERVE, _RESERVE_S_PER_UAV = 0.2, 3e-5
 """What is kept of a budget for targets and check: a part of it, or seconds for every survivor."""
 
+_FOR_THE_PROOF, _S_PER_ROW = 0.2, 1.2e-3 * WORK_PER_ROW
+"""The part of a budget that a proof may take, and seconds for each of its rows: to write it into a
+certificate, and to check that; a fifth more than it takes as a rule."""
+
 _FIRST_SHARE = 100.0
 """Work on better trees in the first round, and then on a better bound; each round doubles it."""
 
@@ -48,6 +55,9 @@ _LEAST = 20.0
 _LAST_SHARES = 8.0
 """When fewer shares than this are left, they all go into one last round: half a proof is worth
 nothing, so the bound is given one long try rather than several short ones."""
+
+_AT_THE_END = 0.5
+"""Of the work on a bound that is near, for cases before clauses."""
 
 _FOR_TREES = 0.25
 """Of the last round, for better trees; the rest is for the bound."""
@@ -96,16 +106,24 @@ def solve(
         if not state.tree.is_whole:  # an earlier call ran out of time before it had a tree
             solved = solve_tree(state.cones, state.tree.links, problem.quickest_s)
             state = replace(state, tree=solved)
-    work = Work(effort, is_over)
+    work = Work(effort, is_over, most_rows=_most_rows(context))
     improver = Improver(state, context.rng)
     if context.warm_start is not None and effort > 0.0:
         state = improver.start_from(state, emst(context.warm_start), work)
     tell = partial(_tell, context, work)
-    is_nearly_settled = is_small(problem) and is_near(state)
-    state = _narrow(state, work, _SETTLE if is_nearly_settled else quick_effort(problem), tell)
+    asker, by_cases = Asker(by_clauses=can_search(problem)), Asker()
+    first = quick_effort(problem)
+    if asker.by_clauses:
+        state = _narrow(state, by_cases, work, _QUICK, tell)
+        first -= _QUICK
+    elif is_small(problem) and is_near(state):
+        first = _SETTLE
+    is_cut_short = asker.by_clauses and work.is_done
+    if first > 0.0 and not is_cut_short:
+        state = _narrow(state, asker, work, first, tell)
     share = _FIRST_SHARE
     while not (work.limit - work.done < _LEAST or state.is_proved or state.is_impossible):
-        if work.is_done:
+        if is_cut_short or work.is_done:
             break
         tell(state)
         done = work.done
@@ -118,7 +136,10 @@ def solve(
             state = improver.improve(state, part)
             work.add(part.done)
             tell(state)
-        state = _narrow(state, work, for_bound, tell)
+        if asker.by_clauses and is_near(state):
+            # Regions do not tell trees apart that are nearly as fast; cone programs do.
+            state = _narrow(state, by_cases, work, _AT_THE_END * for_bound, tell)
+        state = _narrow(state, asker, work, for_bound, tell)
         if work.done == done:
             break  # there was nothing to do, and there would be nothing in the next round
         share *= 2
@@ -130,15 +151,30 @@ def _stops_early(problem: Problem, context: Context) -> Callable[[], bool]:
     if context.budget.seconds is None:
         return lambda: context.is_over
     reserve_s = min(_RESERVE_S_PER_UAV * problem.count, _RESERVE * context.budget.seconds)
+    if can_search(problem):
+        reserve_s += _S_PER_ROW * min(_most_rows(context), MOST_ROWS)
     return lambda: context.is_over or context.budget.left_s < reserve_s
 
 
-def _narrow(state: State, work: Work, share: float, tell: Callable[[State], None]) -> State:
+def _most_rows(context: Context) -> float:
+    """Rows of a proof for which a part of the budget is enough, where there is one."""
+    if context.budget.seconds is None:
+        return np.inf
+    return _FOR_THE_PROOF * max(context.budget.left_s, 0.0) / _S_PER_ROW
+
+
+def _narrow(
+    state: State, asker: Asker, work: Work, share: float, tell: Callable[[State], None]
+) -> State:
     if work.is_done or state.is_proved or state.is_impossible:
         return state
     part = work.part(share)
-    state = narrow(state, part, tell)
-    work.add(part.done)
+    left = work.limit - work.done + WORK_PER_ROW * state.rows
+    part.most_rows = min(work.most_rows, left / WORK_PER_ROW)
+    before = state.rows
+    state = narrow(state, asker, part, tell)
+    # Only the last proof is written, so only its rows count.
+    work.add(part.done + WORK_PER_ROW * (state.rows - before))
     return state
 
 

@@ -15,6 +15,12 @@ CUT = -1
 BY_LEMMA = -2
 """Begins a row that ends a case by a lemma."""
 
+RULED_OUT = -3
+"""Begins a row that says which clash rules a link out."""
+
+FOLLOWS = -4
+"""Begins a row that says which lemma decides a link."""
+
 CANDIDATE_HAIR = 1e-12
 """Candidates at a time T are the pairs with ``|p_i - p_j| <= (d + (v_i + v_j) T) (1 + this)``, in
 float64 and in this order of operations. The hair covers the rounding of the distance, of targets
@@ -124,7 +130,11 @@ class Certificate:
         with ``k = CUT`` because the candidates not ruled out in it fail to connect the survivors,
         or with ``k = CUT - 1 - i`` because they fail to connect the others when survivor i is
         lost (for a scenario that demands a 2-connected result). A row (-2, k) ends a case by
-        lemma k, whose suppositions are all met in it.
+        lemma k, whose suppositions are all met in it. A row (-3, k) ends nothing: all links of
+        clash k but one are used, so that one is not in the cases that follow; it stands for a
+        question about that link whose *yes* ends at once. A row (-4, k) ends nothing either: all
+        that lemma k supposes is met but for one link, which is therefore used in the cases that
+        follow where the lemma supposes it unused, and not used where it supposes it used.
         No rows: nothing is proved beyond 0.
     clashes
         What the ends refer to.
@@ -151,7 +161,7 @@ class Certificate:
         For a scenario that demands a separation: cases of directions, none of which leaves the
         survivors in it enough room before the bound. None otherwise.
     lemmas
-        What rows (-2, k) refer to; the cases of a lemma may end by lemmas before it.
+        What rows (-2, k) and (-4, k) refer to; the cases of a lemma may refer to those before it.
     """
 
     bound_s: float

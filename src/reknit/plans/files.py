@@ -17,15 +17,15 @@ from reknit.base.faults import plain_error
 from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.base.types import IntArray
 from reknit.base.values import is_finite
-from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting
+from reknit.plans.certificate import FOLLOWS, Bundle, Certificate, Clash, Lemma, Parting
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
 
 _Row = Annotated[int, Field(ge=-1, lt=2**62)]
 """A row of the survivors, the number of a clash, or -1."""
 
-_First = Annotated[int, Field(ge=-2, lt=2**62)]
-"""The first end of a link; -1 and -2 begin the rows that end a case."""
+_First = Annotated[int, Field(ge=FOLLOWS, lt=2**62)]
+"""The first end of a link; negative numbers begin the other rows of cases."""
 
 
 _End = Annotated[int, Field(gt=-(2**62), lt=2**62)]

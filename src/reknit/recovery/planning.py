@@ -182,7 +182,7 @@ def checked_plan(
             timings_s=timings_s,
         )
         try:
-            check_claims(claimed, scenario, faults)
+            check_claims(claimed, scenario, faults, context.cancel)
         except InvalidProof as refusal:
             # The plan does not depend on its bound: a weaker one takes the refused one's place.
             _LOG.warning("the checker refused a bound of %r s: %s", certificate.bound_s, refusal)

@@ -99,7 +99,7 @@ def test_the_proof_is_seen_while_it_rises(page: Page, service: Running) -> None:
     drawn over the map, and the bound rises towards the plan.
     """
     open_studio(page, service)
-    load(page, reknit.generate(500, 0.9, seed=2, split=True))
+    load(page, reknit.generate(1_000, 0.95, seed=3, split=True))
     choose(page, "certified")
     page.click("#mend-now")
     until(lambda: bool(page.evaluate("reknit.runs[0].history.length > 2")))

@@ -11,9 +11,9 @@ from reknit.exact.demands.gap import GapState
 from reknit.exact.demands.redundant_search import RedundantSearch
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
-from reknit.exact.proof.certificates import case_certificate
+from reknit.exact.proof.certificates import certificate_of
 from reknit.exact.search.proof_tree import Faster, Proof, Region, Work, in_order
-from reknit.exact.search.state import BETTER
+from reknit.exact.search.state import BETTER, CaseProof
 from reknit.plans.certificate import Certificate
 
 _WHOLE = 60
@@ -98,7 +98,7 @@ class Redundancy:
             return None if shaped is None else shaped[1], None
         if outcome is None or len(in_order(outcome)) > _MOST_ROWS:
             return None, None
-        return None, case_certificate(search, outcome)
+        return None, certificate_of(CaseProof(search, outcome))
 
     def _ask(
         self, state: GapState, trial_s: float, work: Work
@@ -145,7 +145,7 @@ class Redundancy:
             return GapState(*shaped, state.bound_s, state.certificate)
         if len(in_order(outcome)) > _MOST_ROWS:
             return state
-        certificate = case_certificate(search, outcome)
+        certificate = certificate_of(CaseProof(search, outcome))
         if certificate.bound_s <= state.bound_s:
             return state
         return GapState(state.time_s, state.targets, certificate.bound_s, certificate)

@@ -17,7 +17,7 @@ from reknit.base.types import IntArray
 from reknit.exact.model.feasibility import check_possible
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.certificates import (
-    case_certificate,
+    certificate_of,
     cut_certificate,
     parting_certificate,
 )
@@ -25,6 +25,7 @@ from reknit.exact.proof.covers import cover_certificate
 from reknit.exact.proof.crowds import crowd_certificate
 from reknit.exact.proof.holes import hole_certificate
 from reknit.exact.proof.pulls import pull_certificate
+from reknit.exact.search.proof_tree import GivenUp
 from reknit.exact.search.state import State
 from reknit.exact.solve import quick_effort, quick_state, solve
 from reknit.network.links import lengths
@@ -156,9 +157,12 @@ def _connecting(
     else:
         alone = context.with_changes(seed=0, progress=silent, warm_start=None)
         state = solve(problem, effort=quick_effort(problem), context=alone)
-    if state.case is None:
+    if state.case is None or (state.case.takes_long and context.is_over):
         return cheap
-    proved = case_certificate(state.case.search, state.case.proof, lost)
+    try:
+        proved = certificate_of(state.case, lost, context.cancel)
+    except GivenUp:
+        return cheap
     return cheap if proved.bound_s <= cheap.bound_s else proved
 
 

@@ -6,19 +6,38 @@ evaluates it again by its own and shares nothing with this module but the certif
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from reknit.base.context import never
 from reknit.base.types import IntArray
 from reknit.exact.model.problem import Problem
+from reknit.exact.proof.chains import chains
 from reknit.exact.search.bits import members
 from reknit.exact.search.case_search import CaseSearch
-from reknit.exact.search.proof_tree import LOSS_CUT, Proof, in_order
+from reknit.exact.search.clause_search import ClauseSearch
+from reknit.exact.search.proof_tree import LOSS_CUT, Proof, ask, in_order
+from reknit.exact.search.state import CaseProof
 from reknit.network.links import lengths
-from reknit.plans.certificate import BY_LEMMA, CANDIDATE_HAIR, CUT, Certificate, Clash, Lemma
+from reknit.plans.certificate import (
+    BY_LEMMA,
+    CANDIDATE_HAIR,
+    CUT,
+    Certificate,
+    Clash,
+    Lemma,
+)
 
 _BELOW = 4.0 * CANDIDATE_HAIR
 """A trial time has to lie this much (relative) below the time at which a link becomes a candidate
 for the link not to be one."""
+
+_ROWS_PER_SUPPOSITION = 0.1
+"""How many rows a supposition of a lemma is worth, in space and in the time of the check."""
+
+_LEMMA_PARTS = 50
+"""A lemma counts as so many parts of a proof in the question whether to go on."""
 
 _EPSILON = 2.0**-52
 _SAFE = 64.0 * _EPSILON
@@ -53,60 +72,104 @@ def cut_certificate(problem: Problem, time_s: float, lost: int | None = None) ->
     return Certificate(trial_s, trial_s, np.asarray([[-1, CUT]], dtype=np.int64), (), lost)
 
 
-def case_certificate(search: CaseSearch, proof: Proof, lost: int | None = None) -> Certificate:
-    """The certificate of a proof by cases, with the least of the times that its ends prove.
+def certificate_of(
+    case: CaseProof, lost: int | None = None, is_over: Callable[[], bool] = never
+) -> Certificate:
+    """The certificate of a finished proof, with the least of the times that its ends prove.
 
     Parameters
     ----------
-    search
-        The search that the proof's links and clashes belong to.
-    proof
-        Its tree of cases.
+    case
+        The proof and its search.
     lost
         Row of the survivor whose loss is supposed; the search's rows then skip it.
+    is_over
+        Asked now and then; once it is true `GivenUp` is raised.
 
     Returns
     -------
     Certificate
         Its rows are those of all survivors.
     """
-    pairs = search.pairs if lost is None else search.pairs + (search.pairs >= lost)
-    order = in_order(proof)
-    lemmas = [part for part in _worth_a_lemma(order) if part is not proof]
+    if isinstance(case.search, CaseSearch):
+        assert isinstance(case.outcome, Proof)
+        return _of_cases(case.search, case.outcome, lost, is_over)
+    written = chains(case.search, _among_all(case.search.pairs, lost), is_over)
+    return _certificate(case.search, written.cases, written.lemmas, written.clashes, lost, is_over)
+
+
+def _of_cases(
+    search: CaseSearch, proof: Proof, lost: int | None, is_over: Callable[[], bool]
+) -> Certificate:
+    """The certificate of a tree of cases."""
+    pairs = _among_all(search.pairs, lost)
+    order = in_order(proof, is_over)
+    lemmas = [part for part in _worth_a_lemma(order, is_over) if part is not proof]
     writer = _Writer(pairs, {id(part): number for number, part in enumerate(lemmas)})
-    written = tuple(
-        Lemma(
-            pairs[members(part.needs)],
-            pairs[members(part.lacks)],
-            writer.rows(part),
-        )
-        for part in lemmas
-    )
     cases = writer.rows(proof)
-    clashes = [search.clash(name) for name in writer.clashes]
-    times_s = [provable_time_s(search.problem, clash) for clash in clashes]
+    rows: dict[int, IntArray] = {}
+    for number in reversed(range(len(lemmas))):
+        ask(is_over, number * _LEMMA_PARTS)
+        if number in writer.used_lemmas:  # what is decided where it was to be used may make it idle
+            rows[number] = writer.rows(lemmas[number])
+    renumbered = np.zeros(len(lemmas), dtype=np.int64)
+    renumbered[sorted(rows)] = np.arange(len(rows))
+    for part_rows in (cases, *rows.values()):
+        by_lemma = part_rows[:, 0] == BY_LEMMA
+        part_rows[by_lemma, 1] = renumbered[part_rows[by_lemma, 1]]
+    written = tuple(
+        Lemma(pairs[members(lemma.needs)], pairs[members(lemma.lacks)], rows[number])
+        for number, lemma in enumerate(lemmas)
+        if number in rows
+    )
+    return _certificate(search, cases, written, list(writer.clashes), lost, is_over)
+
+
+def _certificate(
+    search: CaseSearch | ClauseSearch,
+    cases: IntArray,
+    lemmas: tuple[Lemma, ...],
+    names: list[int],
+    lost: int | None,
+    is_over: Callable[[], bool],
+) -> Certificate:
+    """Rows and lemmas with the clashes that they name."""
+    clashes = [search.clash(name) for name in names]
+    times_s = []
+    for count, clash in enumerate(clashes):
+        ask(is_over, count * _LEMMA_PARTS)
+        times_s.append(provable_time_s(search.problem, clash))
     return Certificate(
         min([search.time_s, *times_s]),
         search.time_s,
         cases,
-        tuple(_renumbered(clash, lost) for clash in clashes),
+        tuple(Clash(_among_all(clash.links, lost), clash.forces) for clash in clashes),
         lost,
-        lemmas=written,
+        lemmas=lemmas,
     )
 
 
-def _worth_a_lemma(order: list[Proof]) -> list[Proof]:
-    """The parts that are used more than once and are longer than what they suppose; in order."""
+def _among_all(links: IntArray, lost: int | None) -> IntArray:
+    """Links as rows of all survivors, where the search did without one."""
+    return links if lost is None else links + (links >= lost)
+
+
+def _worth_a_lemma(order: list[Proof], is_over: Callable[[], bool]) -> list[Proof]:
+    """The parts that are used so often that it is shorter to write them once, with what they
+    suppose; in order.
+    """
     uses: dict[int, int] = {}
-    for part in order:
+    for count, part in enumerate(order):
+        ask(is_over, count)
         for other in part.parts:
             uses[id(other)] = uses.get(id(other), 0) + 1
     rows: dict[int, int] = {}  # written where the part is used
     lemmas = []
-    for part in order:
+    for count, part in enumerate(order):
+        ask(is_over, count)
         length = 1 + sum(rows[id(other)] for other in part.parts)
         supposed = part.needs.bit_count() + part.lacks.bit_count()
-        if uses.get(id(part), 0) > 1 and length > 1 + supposed:
+        if (uses.get(id(part), 0) - 1) * (length - 1) > _ROWS_PER_SUPPOSITION * supposed:
             lemmas.append(part)
             length = 1
         rows[id(part)] = length
@@ -126,6 +189,7 @@ class _Writer:
 
     def __init__(self, pairs: IntArray, lemmas: dict[int, int]) -> None:
         self.clashes: dict[int, int] = {}
+        self.used_lemmas: set[int] = set()
         self._pairs: list[tuple[int, int]] = [(int(i), int(j)) for i, j in pairs]
         self._lemmas = lemmas
 
@@ -148,11 +212,12 @@ class _Writer:
                 part = part.parts[0 if decided[part.link] else 1]
             if part is not proof and id(part) in self._lemmas:
                 rows.append((BY_LEMMA, self._lemmas[id(part)]))
+                self.used_lemmas.add(self._lemmas[id(part)])
             elif part.parts:
-                rows.append(self._pairs[part.link])
+                link = part.link
                 used, unused = part.parts
-                after = (part.link, None, part)
-                stack += [after, (part.link, False, unused), (part.link, True, used)]
+                rows.append(self._pairs[link])
+                stack += [(link, None, part), (link, False, unused), (link, True, used)]
             else:
                 rows.append((-1, self._end(part)))
         return np.asarray(rows, dtype=np.int64)
@@ -233,9 +298,3 @@ def provable_time_s(problem: Problem, clash: Clash) -> float:
         return 0.0
     largest = float(np.finfo(np.float64).max)
     return min(pull / give * (1.0 - _SAFE), largest) if give > 0.0 else largest
-
-
-def _renumbered(clash: Clash, lost: int | None) -> Clash:
-    """The same links among all survivors, when the search did without one."""
-    links: IntArray = clash.links if lost is None else clash.links + (clash.links >= lost)
-    return Clash(links, clash.forces)

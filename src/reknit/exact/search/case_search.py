@@ -27,7 +27,7 @@ from reknit.exact.search.bits import as_rows, bits, grow, lowest, members, parts
 from reknit.exact.search.conflicts import clashing_pairs
 from reknit.exact.search.lessons import Lessons
 from reknit.exact.search.minimal_clash import minimal_clash
-from reknit.exact.search.proof_tree import Faster, Outcome, Proof, Region, Work, join
+from reknit.exact.search.proof_tree import NO_LINKS, Faster, Outcome, Proof, Region, Work, join
 from reknit.network.links import components, lengths
 from reknit.plans.certificate import Clash
 
@@ -47,8 +47,6 @@ _FIRST_RUN, _LONGER = 100, 1.5
 
 _FAVOUR = 4.0
 """How much smaller a cut counts whose links take part in all that was learned lately."""
-
-_NO_LINKS = np.empty((0, 2), dtype=np.int64)
 
 
 class CaseSearch:
@@ -78,7 +76,7 @@ class CaseSearch:
         pairs: IntArray,
         time_s: float,
         work: Work,
-        held: IntArray = _NO_LINKS,
+        held: IntArray = NO_LINKS,
     ) -> None:
         problem = cones.problem
         self.held = held

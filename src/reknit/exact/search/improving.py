@@ -9,12 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from reknit.base.types import IntArray
+from reknit.exact.search.clause_search import can_search
 from reknit.exact.search.exchange import Exchange
 from reknit.exact.search.neighbourhood import Neighbourhoods
 from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.shaking import Shaking
 from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import TreeSolution
+from reknit.exact.search.walking import MOST_SURVIVORS, Walks
 
 _SHAKEN = 0.5
 """The part of the work that goes into random exchanges."""
@@ -33,8 +35,14 @@ class Improver:
 
     def __init__(self, state: State, rng: np.random.Generator) -> None:
         self._exchange = Exchange(state.cones, state.bound_s, Work(0.0))
-        self._neighbourhoods = Neighbourhoods(state.cones, self._exchange, Work(0.0), rng)
-        self._shaking = Shaking(state.cones, self._exchange, Work(0.0), rng)
+        problem = state.problem
+        is_quick = can_search(problem) and problem.count <= MOST_SURVIVORS
+        self._neighbourhoods = Neighbourhoods(
+            state.cones, self._exchange, Work(0.0), rng, can_search(problem)
+        )
+        self._random: Walks | Shaking = (Walks if is_quick else Shaking)(
+            state.cones, self._exchange, Work(0.0), rng
+        )
         self._exhausted: IntArray | None = None
 
     def start_from(self, state: State, links: IntArray, work: Work) -> State:
@@ -45,12 +53,12 @@ class Improver:
 
     def improve(self, state: State, work: Work) -> State:
         """The state with the best tree found within some work."""
-        self._exchange.work = self._neighbourhoods.work = self._shaking.work = work
+        self._exchange.work = self._neighbourhoods.work = self._random.work = work
         self._exchange.floor_s = state.bound_s
         tree = state.tree
         while work.done < _SHAKEN * work.limit and not self._is_best(state, tree, work):
-            tree = self._shaking.step(tree)
-        if self._exhausted is not tree.links:
+            tree = self._random.step(tree)
+        if self._exhausted is not tree.links and isinstance(self._random, Shaking):
             tree = self._exchange.improve(tree)
         while not self._is_best(state, tree, work):
             tree = self._neighbourhoods.step(tree)

@@ -14,6 +14,7 @@ import numpy as np
 from reknit.base.types import IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.search.case_search import CaseSearch
+from reknit.exact.search.clause_search import ClauseSearch
 from reknit.exact.search.exchange import Exchange
 from reknit.exact.search.proof_tree import Faster, Region, Work
 from reknit.exact.search.state import BETTER, CaseProof
@@ -25,6 +26,9 @@ _SMALLEST, _FIRST, _LARGEST = 6, 12, 64
 _GROWTH = 1.3
 _CASES = 80.0
 """Work that one neighbourhood may take."""
+
+_TURNS = 8
+"""One in so many neighbourhoods is searched by cases where there are clauses too."""
 
 _HELD = 150
 """Held links that take part in the cone programs, those nearest to the neighbourhood."""
@@ -46,14 +50,18 @@ class Neighbourhoods:
         What may be done.
     rng
         Chooses where.
+    is_quick
+        Whether the compiled search looks for faster trees.
     """
 
     cones: Cones
     exchange: Exchange
     work: Work
     rng: np.random.Generator
+    is_quick: bool = False
     size: float = _FIRST
     proof: CaseProof | None = None
+    _steps: int = 0
 
     def step(self, tree: TreeSolution) -> TreeSolution:
         """Free one neighbourhood; the faster tree found in it, or the same one.
@@ -78,14 +86,17 @@ class Neighbourhoods:
         part.add(1e-3 * problem.count)
         region = Region(label, int(label.max()) + 1)
         held = self._held(tree, kept, rows, limit_s)
-        search = CaseSearch(self.cones, region, pairs, limit_s, part, held)
+        # Clauses reach much further; cases tell apart trees that are nearly as fast.
+        self._steps += 1
+        kind = ClauseSearch if self.is_quick and self._steps % _TURNS else CaseSearch
+        search = kind(self.cones, region, pairs, limit_s, part, held)
         outcome = search.run()
         self.work.add(part.done)
         if isinstance(outcome, Faster):
             better = self._tree(tree, kept, pairs, outcome, limit_s)
             if better is not None:
                 return self.exchange.improve(better)
-        elif outcome is not None and len(kept) == 0:
+        elif outcome is not None and len(kept) == 0 and not isinstance(outcome, Faster):
             self.proof = CaseProof(search, outcome)
         factor = 1.0 / _GROWTH if outcome is None else _GROWTH
         self.size = min(max(self.size * factor, _SMALLEST), _LARGEST, problem.count)

@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reknit.base.context import never
 from reknit.base.types import FloatArray, IntArray
+
+NO_LINKS: IntArray = np.empty((0, 2), dtype=np.int64)
+
+_PARTS_AT_ONCE = 2_000
+"""Parts of a proof between two questions whether to go on: some milliseconds."""
 
 LOSS_CUT = -(1 << 40)
 """At the end of a proof: this less the row of a survivor stands for a cut when that one is lost."""
@@ -55,13 +61,24 @@ def join(link: int, used: Proof, unused: Proof) -> Proof:
     return Proof(link, used, unused, needs, lacks)
 
 
-def in_order(proof: Proof) -> list[Proof]:
+class GivenUp(Exception):
+    """The caller has cancelled while a proof was written."""
+
+
+def ask(is_over: Callable[[], bool], count: int) -> None:
+    """Raise `GivenUp` if it is over; asked once in so many parts of a proof."""
+    if count % _PARTS_AT_ONCE == 0 and is_over():
+        raise GivenUp
+
+
+def in_order(proof: Proof, is_over: Callable[[], bool] = never) -> list[Proof]:
     """All parts of a proof, each once, after those that it is made of."""
     order: list[Proof] = []
     seen: set[int] = set()
     stack: list[tuple[Proof, bool]] = [(proof, False)]
     while stack:
         part, is_ready = stack.pop()
+        ask(is_over, len(stack) + len(order))
         if is_ready:
             order.append(part)
         elif id(part) not in seen:
@@ -93,15 +110,28 @@ class Work:
     """Counts cone programs and cases, so that stops do not depend on the clock.
 
     One unit is about a millisecond of one core: a case, or a cone program of twenty links.
+
+    Parameters
+    ----------
+    limit
+        Units that may be done.
+    is_over
+        Whether to stop before that.
+    done
+        Units done so far.
+    most_rows
+        Rows of a proof that there is time to write and to check.
     """
 
     limit: float
     is_over: Callable[[], bool] = lambda: False
     done: float = 0.0
+    most_rows: float = np.inf
 
     def part(self, limit: float) -> Work:
         """So much of what is left, to be counted apart and added when it is done."""
-        return Work(min(limit, self.limit - self.done), self.is_over)
+        left = min(limit, self.limit - self.done)
+        return Work(left, self.is_over, most_rows=self.most_rows)
 
     def add_program(self, links: int) -> None:
         """Count a cone program."""

@@ -10,8 +10,11 @@ import numpy as np
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.problem import Problem
 from reknit.exact.search.case_search import CaseSearch
+from reknit.exact.search.clause_search import ClauseSearch, Resolution
 from reknit.exact.search.proof_tree import Proof
 from reknit.exact.search.tree_program import TreeSolution
+
+_SHORT_ROWS = 4_000
 
 BETTER = 2e-7
 """A plan counts as faster when it is so by this much; proofs stop this much short."""
@@ -19,10 +22,28 @@ BETTER = 2e-7
 
 @dataclass(frozen=True, eq=False)
 class CaseProof:
-    """A finished proof and the search that its links and clashes belong to."""
+    """A finished proof and the search that its links and clashes belong to.
 
-    search: CaseSearch
-    proof: Proof
+    Parameters
+    ----------
+    search
+        The search.
+    outcome
+        How it ended: with a tree of cases, or with resolutions that make one.
+    """
+
+    search: CaseSearch | ClauseSearch
+    outcome: Proof | Resolution
+
+    @property
+    def rows(self) -> int:
+        """How many rows writing it will take; 0 for a tree of cases, which is a short one."""
+        return self.outcome.rows if isinstance(self.outcome, Resolution) else 0
+
+    @property
+    def takes_long(self) -> bool:
+        """Whether it takes more than some ten milliseconds to write the proof and check it."""
+        return self.rows > _SHORT_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +81,11 @@ class State:
     def is_impossible(self) -> bool:
         """Whether no plan is possible at all: there would be one before the bound."""
         return self.bound_s > self.problem.horizon_s
+
+    @property
+    def rows(self) -> int:
+        """How many rows writing the proof will take."""
+        return 0 if self.case is None else self.case.rows
 
     @property
     def has_tree(self) -> bool:

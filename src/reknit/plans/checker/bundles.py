@@ -115,12 +115,12 @@ class Bundles:
         candidates = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *pairs]))
         if len(self._nodes) * len(candidates) > _MOST_TESTS:
             raise InvalidProof("the certificate's bundles are too large to be checked")
-        one, two = candidates // swarm.count, candidates % swarm.count
+        lower, upper = candidates // swarm.count, candidates % swarm.count
         paid = np.zeros(len(candidates), dtype=np.int64)  # at most 2^40 for each of 2^15 bundles
         inside = np.zeros(swarm.count, dtype=bool)
         for weight, nodes in self._nodes:
             inside[nodes] = True
-            paid[inside[one] & inside[two]] += weight
+            paid[inside[lower] & inside[upper]] += weight
             inside[nodes] = False
         for weight, names in self._links:
             keys = np.asarray(sorted(names), dtype=np.int64)

@@ -1,24 +1,26 @@
 """The walk through a certificate's tree of cases, in time near-linear in its rows.
 
-At every end the walk knows the links in use and the links ruled out. An end by a clash needs all
-its links in use. An end by a lemma needs the links that the lemma supposes used in use, and those
-it supposes unused ruled out; each lemma is walked through before it is referred to, its
-suppositions in force from its first row to its last. An end by a cut needs the candidates that are
-not ruled out to fail to connect; all cuts are tested together: a link is absent from an interval of
-the ends (in the order of the rows) and present elsewhere, so the ends are halved again and again,
-and each link is added once to every part of the ends over which it is present throughout.
+At every end the walk knows the links in use and the links ruled out: by an answer, by a clash all
+of whose other links are in use, or by a lemma all of whose other suppositions are met. An end by a
+clash needs all its links in use. An end by a lemma needs the links that the lemma supposes used in
+use, and those it supposes unused ruled out; each lemma is walked through before it is referred to,
+its suppositions in force from its first row to its last. An end by a cut needs the candidates that
+are not ruled out to fail to connect; all cuts are tested together: a link is absent from intervals
+of the ends (in the order of the rows) and present elsewhere, so the ends are halved again and
+again, and each link is added once to every part of the ends over which it is present throughout.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.errors import InvalidProof
 from reknit.base.types import IntArray
-from reknit.plans.certificate import BY_LEMMA, CANDIDATE_HAIR, CUT, Lemma
+from reknit.plans.certificate import BY_LEMMA, CANDIDATE_HAIR, CUT, FOLLOWS, RULED_OUT, Lemma
 from reknit.plans.checker.pieces import LinkRule, links_of, merge, pieces
 from reknit.plans.checker.survivors import Survivors, whole_numbers
 
@@ -28,6 +30,9 @@ MOST_ROWS = 200_000
 _MOST_LOOKUPS = 10_000_000
 """Links of clashes looked up over all ends, and candidates and their absences over all supposed
 losses; honest proofs need a fraction of it."""
+
+_LOOKS_AT_ONCE = 2_000
+"""Ends between two questions whether to give up: some ten milliseconds."""
 
 _MOST_PAIRS = 5_000_000
 """Candidates with an end that some case asks about; those of honest proofs are thousands."""
@@ -39,11 +44,13 @@ class Walk:
     Attributes
     ----------
     clashes
-        Numbers of the clashes that ends refer to.
+        Numbers of the clashes that ends refer to or that rule a link out.
     cuts
         How many ends are cuts.
     absent
         For each link (its key) the intervals ``[first, last)`` of cuts from which it is ruled out.
+    is_over
+        Asked now and then whether to give up.
     losses
         For each cut the row of the survivor that it supposes lost besides, -1 for none.
     """
@@ -54,42 +61,49 @@ class Walk:
         swarm: Survivors,
         links: list[IntArray],
         lemmas: tuple[Lemma, ...] = (),
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         lines = _lines(cases, lemmas)
         self._count = swarm.count
         self._swarm = swarm
+        self.is_over = is_over
         self._held = [frozenset(self._keys(rows)) for rows in links]
         self.clashes: set[int] = set()
         self.cuts = 0
-        self.losses: list[int] = []
+        self.losses = self._check_rows([rows for _, _, rows in lines], len(links))
         self.absent: dict[int, list[tuple[int, int]]] = defaultdict(list)
         self._proved: list[tuple[frozenset[int], frozenset[int]]] = []
-        self._lookups = 0
-        asked = []
+        self._lookups = self._looks = 0
+        asked = np.concatenate([part for line in lines for part in line])
+        asked = asked[asked[:, 0] >= 0]
+        swarm.check_links(asked)
         for used, unused, rows in lines:
-            for part in (used, unused, rows[rows[:, 0] >= 0]):
-                swarm.check_links(part)
-                asked.append(self._key_array(part))
-            self._check_ends(rows[rows[:, 0] < 0], len(links))
             supposed = (frozenset(self._keys(used)), frozenset(self._keys(unused)))
             self._go(*supposed, rows)
             self._proved.append(supposed)
-        self.asked = np.unique(np.concatenate(asked))
+        ruled_out = np.asarray(list(self.absent), dtype=np.int64)  # also by a clash alone
+        self.asked = np.unique(np.concatenate([self._key_array(asked), ruled_out]))
 
-    def _check_ends(self, ends: IntArray, clashes: int) -> None:
-        """Refuse ends that refer to what is not there."""
+    def _check_rows(self, lists: list[IntArray], clashes: int) -> list[int]:
+        """Refuse rows that refer to what is not there; of every cut the survivor supposed lost."""
+        rows = np.concatenate(lists)
+        first, number = rows.T
+        lemmas = np.repeat(np.arange(len(lists)), [len(part) for part in lists])  # proved by then
+        by_lemma = np.isin(first, (BY_LEMMA, FOLLOWS))
+        is_end, barring = first == -1, first == RULED_OUT
         least = CUT - self._count if self._swarm.may_lose_one else CUT
-        by_lemma = ends[:, 0] == BY_LEMMA
-        wrong = ~by_lemma & ((ends[:, 0] != -1) | (ends[:, 1] < least) | (ends[:, 1] >= clashes))
+        wrong = (first < 0) & ~(by_lemma | is_end | barring)
+        wrong |= (is_end & (number < least)) | (barring & (number < 0))
+        wrong |= (is_end | barring) & (number >= clashes)
         if wrong.any():
-            number = int(ends[np.flatnonzero(wrong)[0], 1])
-            raise InvalidProof(f"the certificate refers to clash {number}, which it does not have")
-        wrong = by_lemma & ((ends[:, 1] < 0) | (ends[:, 1] >= len(self._proved)))
+            name = int(number[wrong][0])
+            raise InvalidProof(f"the certificate refers to clash {name}, which it does not have")
+        wrong = by_lemma & ((number < 0) | (number >= lemmas))
         if wrong.any():
-            number = int(ends[np.flatnonzero(wrong)[0], 1])
-            raise InvalidProof(f"the certificate refers to lemma {number} before it is proved")
-        cuts = ends[~by_lemma & (ends[:, 1] <= CUT), 1]
-        self.losses += (CUT - 1 - cuts).tolist()
+            name = int(number[wrong][0])
+            raise InvalidProof(f"the certificate refers to lemma {name} before it is proved")
+        losses: list[int] = (CUT - 1 - number[is_end & (number <= CUT)]).tolist()
+        return losses
 
     def _key_array(self, rows: IntArray) -> IntArray:
         return np.asarray(rows[:, 0] * self._count + rows[:, 1])
@@ -116,10 +130,23 @@ class Walk:
                 path.append((key, True))
                 used.add(key)
                 continue
+            if first in (RULED_OUT, FOLLOWS):
+                key, is_used = self._decided(first, number, used, since)
+                if key in used or key in since:
+                    raise InvalidProof("the certificate decides a link that is decided")
+                path.append((key, False))
+                if is_used:
+                    used.add(key)
+                else:
+                    since[key] = self.cuts
+                continue
             self._end(first, number, used, since)
             while path and not path[-1][1]:
                 key = path.pop()[0]
-                self.absent[key].append((since.pop(key), self.cuts))
+                if key in since:
+                    self._present_again(key, since.pop(key))
+                else:
+                    used.discard(key)
             if path:
                 key = path.pop()[0]
                 used.discard(key)
@@ -130,7 +157,30 @@ class Walk:
         if not complete:
             raise InvalidProof("the certificate's cases stop before all are covered")
         for key in excluded:
-            self.absent[key].append((since[key], self.cuts))
+            self._present_again(key, since[key])
+
+    def _present_again(self, key: int, since: int) -> None:
+        """A link that was ruled out from some cut on is no longer; no cut may lie between."""
+        if since < self.cuts:
+            self.absent[key].append((since, self.cuts))
+
+    def _decided(
+        self, first: int, number: int, used: set[int], since: dict[int, int]
+    ) -> tuple[int, bool]:
+        """The only link of a clash that is not in use, or the only one of a lemma's that is not
+        decided as it supposes; and whether that link is therefore used.
+        """
+        if first == RULED_OUT:
+            needs, lacks, kind = self._held[number], frozenset[int](), "clash"
+            self.clashes.add(number)
+        else:
+            needs, lacks = self._proved[number]
+            kind = "lemma"
+        self._look_up(len(needs) + len(lacks))
+        open_needs, open_lacks = needs.difference(used), lacks.difference(since)
+        if len(open_needs) + len(open_lacks) != 1:
+            raise InvalidProof(f"the certificate uses {kind} {number} where it does not hold")
+        return (next(iter(open_needs)), False) if open_needs else (next(iter(open_lacks)), True)
 
     def _end(self, first: int, number: int, used: set[int], since: dict[int, int]) -> None:
         """Refuse an end that does not follow from what is decided."""
@@ -149,6 +199,9 @@ class Walk:
 
     def _look_up(self, links: int) -> None:
         self._lookups += links
+        self._looks += 1
+        if self._looks % _LOOKS_AT_ONCE == 0 and self.is_over():
+            raise InvalidProof("the check was given up")
         if self._lookups > _MOST_LOOKUPS:
             raise InvalidProof("the certificate is too large to be checked")
 
@@ -276,15 +329,17 @@ def _check_cuts(walk: Walk, cuts: IntArray, count: int, keys: IntArray, pieces: 
     """The same for the cuts with the given numbers, and the candidates that are left there."""
     total = len(cuts)
     levels: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
-    for key, (one, two) in zip(keys.tolist(), pieces.tolist(), strict=True):
-        if one == two:
+    for key, (piece, other) in zip(keys.tolist(), pieces.tolist(), strict=True):
+        if piece == other:
             continue
+        if walk.is_over():
+            raise InvalidProof("the check was given up")
         start = 0
         for interval in walk.absent.get(key, ()):
             first, last = np.searchsorted(cuts, interval).tolist()
-            _spread(levels, start, first, 0, total, (one, two))
+            _spread(levels, start, first, 0, total, (piece, other))
             start = last
-        _spread(levels, start, total, 0, total, (one, two))
+        _spread(levels, start, total, 0, total, (piece, other))
     _descend(levels, _Forest(count), 0, total)
 
 

@@ -7,6 +7,7 @@ shared with the planners, the network module or the simulator.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +52,12 @@ def check_plan(plan: Plan, scenario: Scenario) -> Verification:
     return check_claims(plan, scenario, demand_faults(scenario, _targets(plan, start)))
 
 
-def check_claims(plan: Plan, scenario: Scenario, faults: list[str]) -> Verification:
+def check_claims(
+    plan: Plan,
+    scenario: Scenario,
+    faults: list[str],
+    is_over: Callable[[], bool] = lambda: False,
+) -> Verification:
     """The same for targets that `demand_faults` has looked at already.
 
     Parameters
@@ -60,6 +66,8 @@ def check_claims(plan: Plan, scenario: Scenario, faults: list[str]) -> Verificat
         See `check_plan`.
     faults
         What `demand_faults` says of the plan's targets.
+    is_over
+        Asked now and then while a proof is walked through, which is refused once it is true.
 
     Returns
     -------
@@ -70,7 +78,7 @@ def check_claims(plan: Plan, scenario: Scenario, faults: list[str]) -> Verificat
     targets = _targets(plan, start)
     _check_uavs(plan, scenario)
     _check_times(plan, scenario, start, targets)
-    proved = _check_bound(plan, scenario, faults)
+    proved = _check_bound(plan, scenario, faults, is_over)
     _check_status(plan, scenario, start, targets, faults)
     return Verification(
         status=plan.status,
@@ -120,9 +128,11 @@ def _check_times(plan: Plan, scenario: Scenario, start: FloatArray, targets: Flo
         )
 
 
-def _check_bound(plan: Plan, scenario: Scenario, faults: list[str]) -> Proved:
+def _check_bound(
+    plan: Plan, scenario: Scenario, faults: list[str], is_over: Callable[[], bool]
+) -> Proved:
     time_s, claimed_s = plan.recovery_time_s, plan.lower_bound_s
-    proved = prove(plan.certificate, scenario)
+    proved = prove(plan.certificate, scenario, is_over)
     if claimed_s > proved.bound_s:
         raise InvalidProof(
             f"lower_bound_s is {claimed_s!r}; its certificate proves {proved.bound_s!r}"

@@ -6,6 +6,7 @@ against the claim.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from reknit.base.errors import InvalidProof
 from reknit.base.types import IntArray
-from reknit.plans.certificate import BY_LEMMA, Certificate, Parting
+from reknit.plans.certificate import BY_LEMMA, FOLLOWS, Certificate, Parting
 from reknit.plans.checker.bundles import Bundles
 from reknit.plans.checker.cases import Walk, check_cuts
 from reknit.plans.checker.crowds import crowd_time_s
@@ -64,7 +65,9 @@ class Proved:
     idle: str = ""
 
 
-def prove(certificate: Certificate, scenario: Scenario) -> Proved:
+def prove(
+    certificate: Certificate, scenario: Scenario, is_over: Callable[[], bool] = lambda: False
+) -> Proved:
     """Evaluate a certificate; `InvalidProof` if it contradicts itself or the scenario.
 
     Parameters
@@ -73,6 +76,8 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
         What is to be checked; its `bound_s` is the claim.
     scenario
         Where it is said to hold.
+    is_over
+        Asked now and then; once it is true a tree of cases is refused.
 
     Returns
     -------
@@ -80,7 +85,7 @@ def prove(certificate: Certificate, scenario: Scenario) -> Proved:
         With the bound that is really proved, which may be below the claim.
     """
     claim_s = _number("bound_s", certificate.bound_s)
-    proofs = [_prove_cases(certificate, scenario, claim_s)]
+    proofs = [_prove_cases(certificate, scenario, claim_s, is_over)]
     if certificate.apart is not None:
         parting_s = _parting_s(certificate, scenario)
         proofs.append(Proved(parting_s, "two UAVs that start too close"))
@@ -136,9 +141,10 @@ def _is_there(part: object) -> bool:
 
 
 def _idle(certificate: Certificate, cases: IntArray, clashes: set[int]) -> str:
-    """Whether a clash or a lemma is there that no end of a case refers to, and which of them."""
+    """Whether a clash or a lemma is there that no row refers to, and which of them."""
     lists = [cases, *(whole_numbers("cases", lemma.cases, 2) for lemma in certificate.lemmas)]
-    used = {number for rows in lists for first, number in rows.tolist() if first == BY_LEMMA}
+    rows = np.concatenate(lists)
+    used = np.unique(rows[np.isin(rows[:, 0], (BY_LEMMA, FOLLOWS)), 1])
     if len(used) < len(certificate.lemmas):
         return "lemma"
     return "clash" if len(clashes) < len(certificate.clashes) else ""
@@ -154,7 +160,9 @@ def _number(name: str, value: object) -> float:
     return float(value)
 
 
-def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -> Proved:
+def _prove_cases(
+    certificate: Certificate, scenario: Scenario, claim_s: float, is_over: Callable[[], bool]
+) -> Proved:
     cases = whole_numbers("cases", certificate.cases, 2)
     if len(cases) == 0:
         return Proved(0.0)
@@ -163,7 +171,7 @@ def _prove_cases(certificate: Certificate, scenario: Scenario, claim_s: float) -
         return Proved(0.0)
     swarm = Survivors.of(scenario, certificate.lost)
     clashes = Clashes(swarm, certificate.clashes)
-    walk = Walk(cases, swarm, clashes.links, certificate.lemmas)
+    walk = Walk(cases, swarm, clashes.links, certificate.lemmas, is_over)
     bound_s = trial_s
     for number in sorted(walk.clashes):
         bound_s = min(bound_s, clashes.time_s(number, min(claim_s, trial_s)))

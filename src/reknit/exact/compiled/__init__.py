@@ -1,0 +1,1 @@
+"""The search by clauses, in C: many small geometric tests that Python is slow at."""
