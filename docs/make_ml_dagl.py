@@ -5,6 +5,8 @@
     reknit study run scalability --profile paper
     reknit study run paper-branches --profile paper
     reknit study run examples/paper-parts.toml --profile paper
+    reknit study run examples/published-preset.toml --profile paper
+    reknit study run examples/published-sizes.toml --profile paper
     reknit study run default-preset --profile paper
     python docs/make_ml_dagl.py [FOLDER]
 
@@ -31,6 +33,9 @@ from reknit.study.store import Store
 PAGE = Path(__file__).parent / "algorithms.md"
 PARTS_NAME = "examples/paper-parts.toml"
 PARTS = Path(__file__).parent.parent / PARTS_NAME
+PUBLISHED_NAME = "examples/published-preset.toml"
+PUBLISHED = Path(__file__).parent.parent / PUBLISHED_NAME
+SMALLER = PUBLISHED.parent / "published-sizes.toml"
 DEFAULT_PARTS_NAME = "examples/default-parts.toml"
 DEFAULT_PARTS = Path(__file__).parent.parent / DEFAULT_PARTS_NAME
 STUDIES = (
@@ -39,6 +44,8 @@ STUDIES = (
     "scalability",
     "paper-branches",
     str(PARTS),
+    str(PUBLISHED),
+    str(SMALLER),
     "default-preset",
     str(DEFAULT_PARTS),
 )
@@ -57,7 +64,7 @@ ALLOWED = 1.25
 def main(results: Path) -> None:
     """Rewrite what stands between the marks of each table."""
     text = PAGE.read_text(encoding="utf-8")
-    sizes, layouts, whole_table, branches, parts, default, default_parts = (
+    sizes, layouts, whole_table, branches, parts, published, smaller, default, default_parts = (
         stored(results, load_study(name)) for name in STUDIES
     )
     sizes += [row for row in whole_table if row["label"] in (PRESET, "center-fly")]
@@ -73,6 +80,10 @@ def main(results: Path) -> None:
     if parts:
         whole = merged(parts, renamed(parallel, "whole"))
         text = filled(text, "parts", against(whole, "whole", PARTS_NAME))
+    published += smaller
+    if published:
+        text = filled(text, "published", paper_table(published, PUBLISHED_NAME, "published"))
+        text = filled(text, "published less paper", against(published, "paper", PUBLISHED_NAME))
     if default:
         text = filled(text, "default", default_table(default))
         text = filled(text, "variants", variants_table(default))
@@ -128,16 +139,16 @@ def interval(figure: Estimate, digits: int = 2) -> str:
     return f"{figure.mean:.{digits}f} ± {figure.half_width:.{digits}f}"
 
 
-def paper_table(runs: list[JsonDict], study: str = "paper-preset") -> str:
-    """The paper preset beside the paper."""
+def paper_table(runs: list[JsonDict], study: str = "paper-preset", preset: str = PRESET) -> str:
+    """The paper preset, or another of that label, beside the paper."""
     rows = []
     for (uavs, lost), cells in by_case(runs).items():
-        cell = cells.get(PRESET)
+        cell = cells.get(preset)
         if cell is None or cell.runs < LEAST:
             continue
         told = cell.paper.get("charged_time_s")
         degree = cell.of["mean_degree"].mean
-        own = [row for row in of_case(runs, uavs, lost) if row["label"] == PRESET]
+        own = [row for row in of_case(runs, uavs, lost) if row["label"] == preset]
         again = sum(bool((row["details"] or {}).get("restarted")) for row in own)
         verdict = ""
         if told is not None and cell.runs >= CLAIM:

@@ -14,14 +14,16 @@ from reknit.cli.values import folder, print_json
 
 def pretrain(
     planner: Annotated[str, typer.Option(help="ml-dagl or cr-mgc.")] = "ml-dagl",
-    preset: Annotated[str, typer.Option(help="default, relaxed or paper.")] = "default",
+    preset: Annotated[str, typer.Option(help="default, relaxed, paper or published.")] = "default",
     dim: Annotated[int, typer.Option(help="2 or 3, with --preset relaxed.")] = 2,
     steps: Annotated[
         int | None, typer.Option(min=1, help="Training steps.", show_default="the recipe's")
     ] = None,
     uavs: Annotated[
         int | None,
-        typer.Option(help="N, with --preset paper: one model per size.", show_default="200"),
+        typer.Option(
+            help="N, with --preset paper or published: one model per size.", show_default="200"
+        ),
     ] = None,
     gco: Annotated[
         str, typer.Option(help="bipartite, or ordinary with --preset paper: for an ablation.")

@@ -11,7 +11,7 @@ from reknit.base.progress import Progress, silent
 from reknit.base.values import check_known, check_seed
 
 TRAINABLE = ("ml-dagl", "cr-mgc")
-PRESETS = ("default", "relaxed", "paper")
+PRESETS = ("default", "relaxed", "paper", "published")
 
 
 def train(
@@ -35,7 +35,7 @@ def train(
     preset, dim, steps
         For ML-DAGL; CR-MGC's recipe has its own stages.
     uavs
-        N, for the preset "paper" alone, which has one model per size; None: 200.
+        N, for the presets "paper" and "published", which have one model per size; None: 200.
     gco, residual
         For the preset "paper" alone: a neural net with the ordinary convolution or without its skip
         connections, as of `ml-dagl`, trained for itself.
@@ -50,23 +50,31 @@ def train(
         raise InvalidParameter("dim", dim, "2 or 3")
     of_ml_dagl = {"preset": (preset, "default"), "dim": (dim, 2), "steps": (steps, None)}
     of_default = {"attention": (attention, None), "links": (links, None)}
-    of_paper = {"uavs": (uavs, None), "gco": (gco, "bipartite"), "residual": (residual, True)}
+    of_sizes = {"uavs": (uavs, None)}
+    of_paper = {"gco": (gco, "bipartite"), "residual": (residual, True)}
     if planner == "cr-mgc":
-        _refuse_changes({**of_ml_dagl, **of_default, **of_paper}, "the planner 'ml-dagl'")
+        every = {**of_ml_dagl, **of_default, **of_sizes, **of_paper}
+        _refuse_changes(every, "the planner 'ml-dagl'")
     if preset != "default":
         _refuse_changes(of_default, "the preset 'default'")
+    if preset not in ("paper", "published"):
+        _refuse_changes(of_sizes, "the preset 'paper' or 'published'")
     if preset != "paper":
         _refuse_changes(of_paper, "the preset 'paper'")
     if preset == "default" and dim != 2:
         raise InvalidParameter("dim", dim, "2 with the preset 'default': one model serves both")
-    if preset == "paper" and dim != 2:
-        raise InvalidParameter("dim", dim, "2 with the preset 'paper': it has no 3-D swarms")
+    if preset in ("paper", "published") and dim != 2:
+        raise InvalidParameter("dim", dim, f"2 with the preset {preset!r}: it has no 3-D swarms")
     try:
         from reknit.algorithms.learned.cr_mgc.pretrain import MetaRecipe
         from reknit.algorithms.learned.cr_mgc.pretrain import pretrain as meta_train
         from reknit.algorithms.learned.ml_dagl.pretrain import pretrain
         from reknit.algorithms.learned.ml_dagl.pull.training import PullRecipe, pretrain_pulls
-        from reknit.algorithms.learned.ml_dagl.recipe import paper_recipe, relaxed_recipe
+        from reknit.algorithms.learned.ml_dagl.recipe import (
+            paper_recipe,
+            published_recipe,
+            relaxed_recipe,
+        )
     except ModuleNotFoundError as error:
         raise MissingExtra("training", "learn") from error
     if planner == "cr-mgc":
@@ -80,6 +88,8 @@ def train(
         return pretrain_pulls(pull, out_dir, progress)
     if preset == "relaxed":
         recipe = relaxed_recipe(dim)
+    elif preset == "published":
+        recipe = published_recipe(200 if uavs is None else uavs)
     else:
         recipe = paper_recipe(200 if uavs is None else uavs, gco=gco, residual=residual)
     recipe = replace(recipe, seed=seed, steps=recipe.steps if steps is None else steps)

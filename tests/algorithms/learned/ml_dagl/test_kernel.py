@@ -39,6 +39,23 @@ def test_bipartite_kernel_is_identity_less_eps_laplacian(epsilon: str | float) -
         np.testing.assert_allclose(result[row].numpy(), expected, atol=1e-5)
 
 
+def test_a_virtual_node_is_linked_to_every_uav() -> None:
+    """It is one more node of every mDAG, whose N links decide ||A||_inf."""
+    scenario = _scaled(5)
+    hops = DamageHops.of(scenario, CHOSEN)
+    kernel = bipartite_kernel(hops, CHOSEN, "norm", 0.5, virtual_node=True)
+    features = torch.randn(3, 31, 7, generator=torch.Generator().manual_seed(0))
+    result = convolve(features, kernel)
+    for row, k in enumerate(CHOSEN):
+        dense = np.ones((31, 31))
+        dense[:30, :30] = literal.mdag(scenario, k)
+        dense[30, 30] = 0.0
+        kernel_k = np.eye(31) - 0.5 / 30 * literal.laplacian(dense)
+        np.testing.assert_allclose(result[row].numpy(), kernel_k @ features[row].numpy(), atol=1e-5)
+        part = convolve(features[row : row + 1], kernel.of_branches([row]))
+        torch.testing.assert_close(part[0], result[row])
+
+
 @pytest.mark.parametrize("k", CHOSEN)
 def test_ordinary_kernel_is_the_symmetric_normalisation(k: int) -> None:
     """The ablation's GCO is D~^(-1/2) (A + I) D~^(-1/2)."""

@@ -14,8 +14,8 @@ from reknit.algorithms.learned.common.checkpoint import plain
 from reknit.algorithms.learned.common.weights import read_manifest
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
 from reknit.algorithms.learned.ml_dagl.planner import MlDagl
-from reknit.algorithms.learned.ml_dagl.recipe import paper_recipe
-from reknit.algorithms.learned.ml_dagl.settings import PAPER, PresetName
+from reknit.algorithms.learned.ml_dagl.recipe import paper_recipe, published_recipe
+from reknit.algorithms.learned.ml_dagl.settings import PAPER, PUBLISHED, PresetName
 from reknit.algorithms.learned.ml_dagl.weight_files import (
     SHIPPED_SIZES,
     WEIGHTS,
@@ -25,7 +25,8 @@ from reknit.algorithms.learned.ml_dagl.weight_files import (
 from reknit.base.context import Context
 from reknit.base.errors import InvalidParameter, InvalidWeights, TooLarge
 
-SHIPPED = [("relaxed", 2, None), ("relaxed", 3, None), *(("paper", 2, n) for n in SHIPPED_SIZES)]
+BY_SIZE = [(preset, n) for preset, sizes in SHIPPED_SIZES.items() for n in sizes]
+SHIPPED = [("relaxed", 2, None), ("relaxed", 3, None), *((name, 2, n) for name, n in BY_SIZE)]
 
 
 def _relaxed(scenario: reknit.Scenario, **switches: Any) -> reknit.Plan:
@@ -52,7 +53,7 @@ def test_close_to_the_bound(dim: int, preset: str) -> None:
 def test_the_same_seed_gives_the_same_plan() -> None:
     """Targets are equal to the last bit, dropout included."""
     scenario = _scenario()
-    for preset in ("relaxed", "paper"):
+    for preset in ("relaxed", "paper", "published"):
         first, second = (
             reknit.plan(scenario, "ml-dagl", seed=3, preset=preset, iterations=4) for _ in range(2)
         )
@@ -167,6 +168,42 @@ def test_paper_preset_is_literal() -> None:
     assert PAPER.untrained_restart
 
 
+def test_published_preset_is_the_paper_s_with_what_the_text_leaves_out() -> None:
+    """Eps by the norm with a virtual node, ten branches, the area's scale, dropout after layer 1,
+    first weights by fan-out; loss, optimiser and iterations are those of the preset "paper".
+    """
+    assert MlDagl(preset="published").settings == PUBLISHED
+    assert (PUBLISHED.epsilon, PUBLISHED.epsilon_share) == ("norm", 0.5)
+    assert PUBLISHED.branches == tuple(range(1, 11))
+    assert PUBLISHED.loss.weight == 5000.0
+    assert PUBLISHED.virtual_node
+    assert PUBLISHED.area_scale
+    assert PUBLISHED.first_dropout
+    assert PUBLISHED.fan_out
+    assert PUBLISHED.online == PAPER.online
+    with pytest.raises(InvalidParameter, match="virtual node"):
+        MlDagl(preset="published", gco="ordinary")
+
+
+def test_settings_that_came_later_leave_stored_runs_alone() -> None:
+    """They are among what decides a plan only where they are switched on."""
+    later = {"virtual_node", "area_scale", "first_dropout", "fan_out"}
+    assert not later & set(MlDagl(preset="paper").resolved())
+    assert later <= set(MlDagl(preset="published").resolved())
+
+
+def test_the_published_scale_moves_with_the_swarm() -> None:
+    """Inputs are 500 m each about the centre of the area, with the virtual node there; outputs
+    of one are at its edge.
+    """
+    points = np.array([[0.0, 0.0], [800.0, 100.0], [300.0, 400.0]])
+    scaled = PUBLISHED.scaled(reknit.Scenario(points + 5000.0, [2]))
+    expected = [[-0.8, -0.4], [0.8, -0.2], [-0.2, 0.4], [0.0, 0.0]]
+    np.testing.assert_allclose(scaled.unit.numpy(), expected, atol=1e-6)
+    corner = scaled.targets(torch.ones(1, 2, 2))[0]
+    np.testing.assert_allclose(corner, [[5800.0, 5600.0]] * 2)
+
+
 def test_lambda_follows_the_disconnection_term() -> None:
     """Switching the term switches lambda's unit, unless a value of one's own is given."""
     assert MlDagl(preset="relaxed", disconnection="count").settings.loss.weight == PAPER.loss.weight
@@ -201,7 +238,7 @@ def test_weights_that_decide_a_size() -> None:
     where the size is open.
     """
     planner = MlDagl(preset="paper")
-    assert len(planner.weight_files()) == len(SHIPPED_SIZES)
+    assert len(planner.weight_files()) == len(SHIPPED_SIZES["paper"])
     names = [path.name for path in planner.weight_files(uavs=190, dim=2)]
     assert names == ["paper-2d-200.safetensors"]
     assert planner.weight_files(uavs=190, dim=3) == ()
@@ -306,11 +343,12 @@ def test_weights_are_light() -> None:
     assert sum(path.stat().st_size for path in files) <= 30 * 2**20
 
 
-@pytest.mark.parametrize("uavs", SHIPPED_SIZES)
-def test_paper_weights_come_from_within_the_boundary(uavs: int) -> None:
+@pytest.mark.parametrize(("preset", "uavs"), BY_SIZE)
+def test_weights_come_from_within_the_boundary(preset: str, uavs: int) -> None:
     """Every validation swarm had a connected branch at the step whose weights are shipped."""
-    manifest = read_manifest(weight_file("paper", 2, uavs))
-    recorded, recipe = manifest["recipe"], plain(paper_recipe(uavs))
+    manifest = read_manifest(weight_file(preset, 2, uavs))
+    recipe_of = paper_recipe if preset == "paper" else published_recipe
+    recorded, recipe = manifest["recipe"], plain(recipe_of(uavs))
     for name in ("loss", "epsilon", "branches", "gco", "residual", "dropout"):
         assert recorded["settings"][name] == recipe["settings"][name]
     assert recorded | {"settings": None} == recipe | {"settings": None}

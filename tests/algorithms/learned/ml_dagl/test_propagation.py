@@ -22,17 +22,19 @@ SURVIVORS, LOST, HIDDEN = 30, 20, 40
 NODES = SURVIVORS + LOST
 
 
-def _kernel(share: float, branches: int = 2) -> Kernel:
-    """Branches of 30 + 20 nodes with about this share of their links."""
+def _kernel(share: float, branches: int = 2, virtual: bool = False) -> Kernel:
+    """Branches of 30 + 20 nodes with about this share of their links, and a virtual node."""
     generator = torch.Generator().manual_seed(1)
     coupling = torch.rand(branches, SURVIVORS, LOST, generator=generator, dtype=torch.float64)
     linked = torch.rand(branches, SURVIVORS, LOST, generator=generator) < share
-    own = torch.rand(branches, NODES, 1, generator=generator, dtype=torch.float64) / 2.0
+    nodes = NODES + virtual
+    own = torch.rand(branches, nodes, 1, generator=generator, dtype=torch.float64) / 2.0
     rows = []
     for diagonal, block in zip(own[:, :, 0], coupling * linked / 4.0, strict=True):
         row, column = block.nonzero(as_tuple=True)
-        rows.append(_branch(diagonal, row, column, block[row, column], SURVIVORS))
-    return Kernel(own, tuple(rows), SURVIVORS)
+        rows.append(_branch(diagonal, row, column, block[row, column], (SURVIVORS, LOST)))
+    weight = torch.rand(branches, 1, 1, generator=generator, dtype=torch.float64) / 8.0
+    return Kernel(own, tuple(rows), SURVIVORS, weight if virtual else None)
 
 
 def _dense(kernel: Kernel) -> Tensor:
@@ -40,12 +42,15 @@ def _dense(kernel: Kernel) -> Tensor:
     dense = torch.diag_embed(kernel.own[:, :, 0])
     for whole, branch in zip(dense, kernel.branches, strict=True):
         if isinstance(branch, SparseRows):
-            for row in range(NODES):
+            for row in range(len(whole)):
                 for entry in range(int(branch.first[row]), int(branch.first[row + 1])):
                     whole[row, branch.column[entry]] = branch.value[entry]
         else:
-            whole[:SURVIVORS, SURVIVORS:] = branch
-            whole[SURVIVORS:, :SURVIVORS] = branch.t()
+            whole[:SURVIVORS, SURVIVORS:NODES] = branch
+            whole[SURVIVORS:NODES, :SURVIVORS] = branch.t()
+    if kernel.virtual is not None:
+        dense[:, :NODES, NODES:] = kernel.virtual
+        dense[:, NODES:, :NODES] = kernel.virtual
     return dense
 
 
@@ -64,16 +69,19 @@ def _net(residual: bool, bias: bool, asleep: int) -> Dgcn:
     return net
 
 
-def _positions() -> Tensor:
+def _positions(nodes: int = NODES) -> Tensor:
     generator = torch.Generator().manual_seed(3)
-    return torch.rand(NODES, 2, generator=generator, dtype=torch.float64) - 0.5
+    return torch.rand(nodes, 2, generator=generator, dtype=torch.float64) - 0.5
 
 
-def _plain(net: Dgcn, kernel: Kernel, masks: Sequence[Tensor | None]) -> Tensor:
+def _plain(
+    net: Dgcn, kernel: Kernel, masks: Sequence[Tensor | None], first_mask: Tensor | None = None
+) -> Tensor:
     """The network from its equations, left to automatic differentiation."""
     dense = _dense(kernel)
     first, *inner, last = net.linear_layers
-    skip = torch.relu(first(dense @ _positions()))
+    skip = torch.relu(first(dense @ _positions(dense.shape[1])))
+    skip = skip if first_mask is None else skip * first_mask
     features = skip
     for number, (mask, units) in enumerate(zip(masks, net.units, strict=True)):
         features = features if mask is None else features * mask
@@ -87,11 +95,14 @@ def _plain(net: Dgcn, kernel: Kernel, masks: Sequence[Tensor | None]) -> Tensor:
 
 @pytest.mark.parametrize("share", [0.05, 0.8])
 @pytest.mark.parametrize("branches", [1, 2])
-def test_a_convolution_is_the_product_with_the_whole_kernel(share: float, branches: int) -> None:
-    """By sparse rows or by dense blocks, the product is S X."""
-    kernel = _kernel(share, branches)
+@pytest.mark.parametrize("virtual", [False, True])
+def test_a_convolution_is_the_product_with_the_whole_kernel(
+    share: float, branches: int, virtual: bool
+) -> None:
+    """By sparse rows or by dense blocks, with a virtual node or none, the product is S X."""
+    kernel = _kernel(share, branches, virtual)
     assert all(isinstance(one, SparseRows) == (share < 0.1) for one in kernel.branches)
-    features = torch.rand(branches, NODES, 5, dtype=torch.float64)
+    features = torch.rand(branches, NODES + virtual, 5, dtype=torch.float64)
     torch.testing.assert_close(convolve(features, kernel), _dense(kernel) @ features)
 
 
@@ -127,6 +138,29 @@ def test_output_and_gradients_are_those_of_automatic_differentiation(
     weights = list(net.parameters())
     own = torch.autograd.grad(found, weights, direction)
     automatic = torch.autograd.grad(expected, weights, direction)
+    for one, other in zip(own, automatic, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("share", [0.03, 0.8])
+@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize("skip", [True, False])
+def test_gradients_with_a_virtual_node_and_dropout_after_the_first_layer(
+    share: float, residual: bool, skip: bool
+) -> None:
+    """They are those of automatic differentiation too, with zero rows left out or not."""
+    kernel, net = _kernel(share, virtual=True), _net(residual, True, 0)
+    shape = 2, 2, NODES + 1, HIDDEN
+    first, later = torch.rand(shape, dtype=torch.float64).round() * 2.0
+    tensors = [one for pair in net.weights for one in pair]
+    wiring = Wiring(kernel, [None, later], net.units, residual, skip, first)
+    found: Tensor = Pass.apply(_positions(NODES + 1), wiring, *tensors)  # type: ignore[no-untyped-call]
+    expected = _plain(net, kernel, [None, later], first)
+    torch.testing.assert_close(found, expected)
+    own, automatic = (
+        torch.autograd.grad(output[0, 3].sum() + output[1, 7].sum(), list(net.parameters()))
+        for output in (found, expected)
+    )
     for one, other in zip(own, automatic, strict=True):
         torch.testing.assert_close(one, other)
 

@@ -14,6 +14,10 @@ from reknit.base.types import BoolArray, FloatArray
 from reknit.swarm.objective import planned_time_s
 from reknit.swarm.scenario import Scenario
 
+_AREA_INPUT_M = 500.0
+_LEAST_M = 1.0
+"""Half the side of the area of UAVs that are all in one place."""
+
 
 @dataclass(frozen=True, eq=False)
 class Scale:
@@ -25,10 +29,13 @@ class Scale:
         p_c, the mean position of all N UAVs at t_0.
     size_m
         D + 1, with D the largest distance of a UAV from p_c.
+    input_m
+        What positions are divided by on their way in, if not by `size_m`.
     """
 
     centre: FloatArray
     size_m: float
+    input_m: float | None = None
 
     @staticmethod
     def of(scenario: Scenario) -> Scale:
@@ -37,9 +44,20 @@ class Scale:
         distance = np.sqrt(((scenario.positions - centre) ** 2).sum(axis=1))
         return Scale(centre, float(distance.max()) + 1.0)
 
+    @staticmethod
+    def of_area(scenario: Scenario) -> Scale:
+        """About the centre of the area: 500 m are one on the way in, half its side on the way out.
+
+        The area is the smallest upright square around all N UAVs.
+        """
+        low, high = scenario.positions.min(axis=0), scenario.positions.max(axis=0)
+        half_side_m = max(float((high - low).max()) / 2.0, _LEAST_M)
+        return Scale((low + high) / 2.0, half_side_m, _AREA_INPUT_M)
+
     def to_unit(self, positions_m: FloatArray) -> Tensor:
-        """Metres to float32 numbers in (-1, 1)."""
-        return torch.from_numpy(((positions_m - self.centre) / self.size_m).astype(np.float32))
+        """Metres to the float32 numbers of the net's input."""
+        size_m = self.size_m if self.input_m is None else self.input_m
+        return torch.from_numpy(((positions_m - self.centre) / size_m).astype(np.float32))
 
     def to_metres(self, unit: Tensor) -> FloatArray:
         """A net's output in metres, ``(D + 1) X + p_c``, in float64."""
@@ -54,7 +72,8 @@ class ScaledScenario:
     Parameters
     ----------
     unit
-        (N, dim) normalised positions, survivors before destroyed UAVs (X_in).
+        (N, dim) normalised positions, survivors before destroyed UAVs (X_in); at the end the
+        virtual node, if there is one.
     start
         (N_R, dim) the survivors' rows of it.
     delay
@@ -71,11 +90,23 @@ class ScaledScenario:
     fixed: BoolArray
 
     @staticmethod
-    def of(scenario: Scenario) -> ScaledScenario:
-        """Normalise one scenario."""
-        scale = Scale.of(scenario)
-        ordered = np.concatenate([scenario.survivor_positions, scenario.destroyed_positions])
-        unit = scale.to_unit(ordered)
+    def of(
+        scenario: Scenario, scale: Scale | None = None, *, virtual_node: bool = False
+    ) -> ScaledScenario:
+        """Normalise one scenario.
+
+        Parameters
+        ----------
+        scale
+            By default the paper's.
+        virtual_node
+            Whether a node at the centre follows the UAVs.
+        """
+        scale = Scale.of(scenario) if scale is None else scale
+        ordered = [scenario.survivor_positions, scenario.destroyed_positions]
+        if virtual_node:
+            ordered.append(scale.centre[None])
+        unit = scale.to_unit(np.concatenate(ordered))
         speeds = scenario.max_speed_mps[scenario.survivors]
         delay = speeds.max() / speeds
         fixed = np.isin(scenario.survivors, scenario.anchors)

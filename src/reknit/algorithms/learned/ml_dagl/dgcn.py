@@ -72,6 +72,19 @@ class Dgcn(nn.Module):
 
     Parameters
     ----------
+    residual
+        Whether blocks have their skip connection.
+    dropout
+        Between blocks.
+    first_dropout
+        Dropout after layer 1 too.
+    fan_out
+        Draw first weights and biases within 1 / sqrt(d_out) instead of 1 / sqrt(d_in).
+    generator
+        Draws them.
+
+    Attributes
+    ----------
     units
         For each block which of the d_s features its second layer computes; None: all.
     skip_zero_rows
@@ -84,17 +97,20 @@ class Dgcn(nn.Module):
         *,
         residual: bool = True,
         dropout: float = 0.0,
+        first_dropout: bool = False,
+        fan_out: bool = False,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         self.shape = shape
         self.residual = residual
         self.dropout = dropout
+        self.first_dropout = first_dropout
         self.skip_zero_rows = False
         self.units: list[Tensor | None] = [None] * shape.blocks
         self.layers = nn.ModuleList(BareLinear(i, o, shape.bias) for i, o in shape.layer_sizes)
         for layer in self.linear_layers:
-            limit = 1.0 / math.sqrt(layer.in_features)
+            limit = 1.0 / math.sqrt(layer.out_features if fan_out else layer.in_features)
             with torch.no_grad():
                 layer.weight.uniform_(-limit, limit, generator=generator)
                 if layer.bias is not None:
@@ -122,10 +138,14 @@ class Dgcn(nn.Module):
         """
         shape = len(kernel.own), len(positions), self.shape.hidden
         masks: list[Tensor | None] = [None] * self.shape.blocks
+        first_mask = None
         if generator is not None and self.dropout > 0:
+            if self.first_dropout:
+                first_mask = dropout_mask(shape, self.dropout, generator)
             masks[1:] = [dropout_mask(shape, self.dropout, generator) for _ in masks[1:]]
         tensors = [tensor for pair in self.weights for tensor in pair]
-        output: Tensor = Pass.apply(positions, self._wiring(kernel, masks), *tensors)  # type: ignore[no-untyped-call]
+        wiring = self._wiring(kernel, masks, first_mask)
+        output: Tensor = Pass.apply(positions, wiring, *tensors)  # type: ignore[no-untyped-call]
         return output
 
     @torch.no_grad()
@@ -153,8 +173,10 @@ class Dgcn(nn.Module):
         wiring = self._wiring(kernel, [None] * self.shape.blocks)
         return Trunk.of(positions, self.weights, wiring)
 
-    def _wiring(self, kernel: Kernel, masks: Sequence[Tensor | None]) -> Wiring:
-        return Wiring(kernel, masks, self.units, self.residual, self.skip_zero_rows)
+    def _wiring(
+        self, kernel: Kernel, masks: Sequence[Tensor | None], first_mask: Tensor | None = None
+    ) -> Wiring:
+        return Wiring(kernel, masks, self.units, self.residual, self.skip_zero_rows, first_mask)
 
 
 def _awake(layer: nn.Linear, rows: Tensor) -> Tensor:

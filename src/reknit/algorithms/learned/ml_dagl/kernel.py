@@ -1,7 +1,9 @@
 """The kernels of the graph convolutions, made of the mDAGs: B-GCO and, for the ablation, GCO.
 
 A kernel is symmetric and has the form ``S = [[diag, C], [C^T, diag]]``. A branch with few links
-is held as sparse rows, one with many as the dense block C, which multiplies faster.
+is held as sparse rows, one with many as the dense block C, which multiplies faster. A virtual node,
+linked to every UAV, may follow as the last one; its links have all the same weight and are held as
+that alone.
 """
 
 from __future__ import annotations
@@ -69,16 +71,20 @@ class Kernel:
     Attributes
     ----------
     own : (K, N, 1) float
-        Weight of a node's own features, survivors first.
+        Weight of a node's own features, survivors first; (K, N + 1, 1) with a virtual node.
     branches : tuple of Tensor or SparseRows
-        For each branch its block C (N_R, N_D), or the whole of S as sparse rows.
+        For each branch its block C (N_R, N_D), or the whole of S as sparse rows, without the
+        links of the virtual node.
     survivors : int
         N_R.
+    virtual : (K, 1, 1) float or None
+        Weight of the links of the virtual node; None: there is none.
     """
 
     own: Tensor
     branches: tuple[Tensor | SparseRows, ...]
     survivors: int
+    virtual: Tensor | None = None
 
     @staticmethod
     def without_links(nodes: int) -> Kernel:
@@ -88,7 +94,9 @@ class Kernel:
     def of_branches(self, which: Sequence[int]) -> Kernel:
         """The kernels of some of the branches."""
         own = self.own[list(which)].contiguous()
-        return Kernel(own, tuple(self.branches[branch] for branch in which), self.survivors)
+        virtual = None if self.virtual is None else self.virtual[list(which)]
+        branches = tuple(self.branches[branch] for branch in which)
+        return Kernel(own, branches, self.survivors, virtual)
 
 
 def bipartite_kernel(
@@ -96,6 +104,8 @@ def bipartite_kernel(
     branches: Sequence[int],
     epsilon: str | float = "uavs",
     share: float = NEAR_BOUND,
+    *,
+    virtual_node: bool = False,
 ) -> Kernel:
     """B-GCO: ``S = I - eps L_dag^k``.
 
@@ -110,17 +120,23 @@ def bipartite_kernel(
         branch by branch. Or a number for all branches.
     share : float
         See `epsilon`.
+    virtual_node : bool
+        Whether a node follows that is linked to every UAV; its N links count in ||A_dag^k||_inf.
 
     Returns
     -------
     Kernel
         S of every branch.
     """
-    own, rows = [], []
+    own, rows, steps = [], [], []
+    sizes = hops.survivors, hops.lost
+    uavs = sum(sizes)
     for k in branches:
         row, column, degree = _links(hops, k)
+        if virtual_node:
+            degree = torch.cat([degree + 1.0, torch.tensor([float(uavs)])])
         if epsilon == "uavs":
-            eps = torch.tensor(1.0 / (hops.survivors + hops.lost))
+            eps = torch.tensor(1.0 / uavs)
         elif epsilon == "norm":
             eps = share / degree.amax().clamp(min=1.0)
         elif isinstance(epsilon, str):
@@ -129,20 +145,24 @@ def bipartite_kernel(
             eps = torch.tensor(float(epsilon))
         diagonal = 1.0 - eps * degree
         own.append(diagonal)
-        rows.append(_branch(diagonal, row, column, eps.expand(len(row)), hops.survivors))
-    return Kernel(torch.stack(own)[:, :, None].contiguous(), tuple(rows), hops.survivors)
+        steps.append(eps)
+        rows.append(_branch(diagonal, row, column, eps.expand(len(row)), sizes))
+    virtual = torch.stack(steps)[:, None, None] if virtual_node else None
+    whole = torch.stack(own)[:, :, None].contiguous()
+    return Kernel(whole, tuple(rows), hops.survivors, virtual)
 
 
 def ordinary_kernel(hops: DamageHops, branches: Sequence[int]) -> Kernel:
     """The ordinary GCO, for the ablation: ``S = D~^(-1/2) (A_dag^k + I) D~^(-1/2)``."""
     own, rows = [], []
+    sizes = hops.survivors, hops.lost
     for k in branches:
         row, column, degree = _links(hops, k)
         root = (degree + 1.0).rsqrt()
         diagonal = root.square()
         own.append(diagonal)
         weight = root[row] * root[column + hops.survivors]
-        rows.append(_branch(diagonal, row, column, weight, hops.survivors))
+        rows.append(_branch(diagonal, row, column, weight, sizes))
     return Kernel(torch.stack(own)[:, :, None].contiguous(), tuple(rows), hops.survivors)
 
 
@@ -154,13 +174,13 @@ def _links(hops: DamageHops, k: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _branch(
-    own: Tensor, row: Tensor, column: Tensor, weight: Tensor, survivors: int
+    own: Tensor, row: Tensor, column: Tensor, weight: Tensor, sizes: tuple[int, int]
 ) -> Tensor | SparseRows:
-    """S of one branch in the form that multiplies faster."""
-    nodes = len(own)
-    size = survivors * (nodes - survivors)
+    """S of one branch in the form that multiplies faster; `sizes` are N_R and N_D."""
+    nodes, (survivors, lost) = len(own), sizes
+    size = survivors * lost
     if not size or len(row) > _SPARSE_BELOW * size:
-        block = own.new_zeros(survivors, nodes - survivors)
+        block = own.new_zeros(survivors, lost)
         block[row, column] = weight
         return block
     node = torch.arange(nodes)

@@ -1,6 +1,7 @@
 """ML-DAGL (Section IV): damage attention, dilated convolutions, online iterations, best kept.
 
-The presets "paper" and "relaxed" are here; "default", which has another neural net, is in `pull`.
+The presets "paper", "published" and "relaxed" are here; "default", which has another neural net,
+is in `pull`.
 """
 
 from __future__ import annotations
@@ -69,6 +70,9 @@ PRETRAINED, RANDOM, IDENTITY = "pretrained", "random", "identity"
 _OF_EVERY_PRESET = ("preset", "weights", "contraction", "trimming", "refine")
 _OF_DEFAULT = ("trees", "attention", "links")
 
+_LATER = ("virtual_node", "area_scale", "first_dropout", "fan_out")
+"""Settings that count only where they are switched on: runs stored before there were any stand."""
+
 MOST_NODES = 50_000
 """UAVs times branches that train at once: some 3 GiB of features."""
 
@@ -87,8 +91,9 @@ class MlDagl:
     ----------
     preset
         "default", one pass of a neural net that pulls survivors along links; "paper", the paper's
-        neural net trained anew on every swarm, to the letter; or "relaxed", the same with a loss
-        that has a gradient, fewer iterations and its output refined.
+        neural net trained anew on every swarm, to the letter; "published", the same with what the
+        published work does beside the paper's text; or "relaxed", the same with a loss that has a
+        gradient, fewer iterations and its output refined.
     trees
         Of "default" alone: spanning trees that are pulled on side by side.
     attention
@@ -227,8 +232,9 @@ class MlDagl:
 
     def resolved(self, uavs: int | None = None) -> JsonDict:
         """Every parameter with the value it comes to, the preset's included; of any swarm."""
-        chosen = self.pulling if self.preset == DEFAULT_PRESET else self.settings
-        return {"preset": self.preset, "weights": str(self.weights), **asdict(chosen)}
+        chosen = asdict(self.pulling if self.preset == DEFAULT_PRESET else self.settings)
+        settled = {name: value for name, value in chosen.items() if name not in _LATER or value}
+        return {"preset": self.preset, "weights": str(self.weights), **settled}
 
     def weight_files(self, uavs: int | None = None, dim: int | None = None) -> Sequence[Path]:
         """The weight files that decide its plans of swarms of this kind; None: of any."""
@@ -237,7 +243,8 @@ class MlDagl:
         if self.weights != PRETRAINED:
             return (Path(self.weights),)
         dims = (2, 3) if dim is None else (dim,)
-        sizes = SHIPPED_SIZES if uavs is None else (uavs,)
+        every = SHIPPED_SIZES.get(self.preset, (None,))
+        sizes = every if uavs is None else (uavs,)
         files = {weight_file(self.preset, dim, size) for dim in dims for size in sizes}
         return tuple(sorted(path for path in files if path.exists()))
 
@@ -248,7 +255,7 @@ class MlDagl:
                 scenario, context, self.pulling, lambda: self.pull_net(context.seed)
             )
         settings = self.settings
-        scaled = ScaledScenario.of(scenario)
+        scaled = settings.scaled(scenario)
         _check_size(scenario.uavs)
         outcome = Outcome()
         details: JsonDict = {"preset": self.preset, "branches": []}
@@ -348,16 +355,21 @@ class MlDagl:
     def _dgcn(self, dim: int, uavs: int, seed: int) -> Dgcn:
         settings = self.settings
         shape = Shape(dim, hidden=settings.hidden)
-        residual, dropout = settings.residual, settings.dropout
+        switches: dict[str, Any] = {
+            "residual": settings.residual,
+            "dropout": settings.dropout,
+            "first_dropout": settings.first_dropout,
+        }
         if self.weights in (RANDOM, IDENTITY):
             identity = self.weights == IDENTITY
-            return untrained_net(shape, seed, residual=residual, dropout=dropout, identity=identity)
+            fan_out = settings.fan_out
+            return untrained_net(shape, seed, identity=identity, fan_out=fan_out, **switches)
         shipped = self.weights == PRETRAINED
         path = weight_file(self.preset, dim, uavs) if shipped else Path(self.weights)
         if shipped and not path.exists():
             allowed = "'default' or 'relaxed', or weights of your own: the paper has no 3-D swarms"
             raise InvalidParameter("preset", self.preset, allowed)
-        return load_net(path, shape, residual=residual, dropout=dropout)
+        return load_net(path, shape, **switches)
 
 
 def _refined(

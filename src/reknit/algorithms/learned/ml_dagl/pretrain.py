@@ -22,7 +22,6 @@ from torch import Tensor
 
 from reknit.algorithms.learned.common.checkpoint import Checkpoint, plain
 from reknit.algorithms.learned.common.loss import judge
-from reknit.algorithms.learned.common.scaled import ScaledScenario
 from reknit.algorithms.learned.common.weights import save_weights
 from reknit.algorithms.learned.ml_dagl.attention import DamageHops
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
@@ -64,7 +63,13 @@ def pretrain(
     folder = output_folder(Path(out_dir))
     shapes = tensor_shapes(config.shape)
     run = Checkpoint.resume(folder, plain(config), shapes) or _begin(config)
-    net = Dgcn(config.shape, residual=config.settings.residual, dropout=config.settings.dropout)
+    settings = config.settings
+    net = Dgcn(
+        config.shape,
+        residual=settings.residual,
+        dropout=settings.dropout,
+        first_dropout=settings.first_dropout,
+    )
     optimizer = _optimizer(config, net)
     run.restore(optimizer, net)
     validation = Validation.of(config) if config.validate_every else None
@@ -75,7 +80,7 @@ def pretrain(
         if validation is not None and (due or run.step == config.steps):
             figures = validation.look(net)
             run.record_validation(figures)
-            if config.boundary and _all_connected(figures):
+            if config.boundary and _kept_step(run) == run.step:
                 run.moments |= {
                     _KEPT + name: parameter.detach().clone()
                     for name, parameter in net.named_parameters()
@@ -126,13 +131,19 @@ def _all_connected(figures: JsonDict) -> bool:
 
 
 def _kept_step(run: Checkpoint) -> int | None:
-    """The last step seen at which every validation case had a connected branch."""
-    steps = [look["step"] for look in run.validations if _all_connected(look)]
-    return max(steps, default=None)
+    """The fastest step seen at which every validation case had a connected branch."""
+    looks = [look for look in run.validations if _all_connected(look)]
+    best = min(looks, key=_planned_s, default=None)
+    return None if best is None else int(best["step"])
+
+
+def _planned_s(look: JsonDict) -> float:
+    """Mean planned time over the kinds of validation cases, before any online iteration."""
+    return float(np.mean([kind["planned_s"] for kind in look["0"].values()]))
 
 
 def _beyond_boundary(run: Checkpoint) -> bool:
-    """Whether so many looks in a row found a case without a connected branch as to stop."""
+    """Whether so many looks in a row were no better than the one that is kept as to stop."""
     if not run.recipe["boundary"]:
         return False
     kept = _kept_step(run)
@@ -142,7 +153,7 @@ def _beyond_boundary(run: Checkpoint) -> bool:
 
 def _begin(config: PretrainConfig) -> Checkpoint:
     generator = torch.Generator().manual_seed(config.seed)
-    net = Dgcn(config.shape, generator=generator)
+    net = Dgcn(config.shape, fan_out=config.settings.fan_out, generator=generator)
     if config.start == "identity":
         start_as_identity(net, generator)
     return Checkpoint(
@@ -178,7 +189,7 @@ def _learn(
     That is the way from its own weights back to the shared ones, or its gradient.
     """
     scenario = config.curriculum.draw(rng)
-    scaled = ScaledScenario.of(scenario)
+    scaled = config.settings.scaled(scenario)
     kernel = _draw_kernel(config, config.settings.hops(scenario), rng)
     dropout = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
     bound_m = float(scenario.max_speed_mps.max()) * emst_bound(scenario).bound_s

@@ -29,15 +29,24 @@ def convolve(features: Tensor, kernel: Kernel) -> Tensor:
     """S X for every branch, without forming S: (K, N, d) to (K, N, d)."""
     first = kernel.branches[0]
     if len(features) == 1 and isinstance(first, SparseRows):
-        return (first @ features[0])[None]
+        return _with_virtual((first @ features[0])[None], features, kernel)
     survivors = kernel.survivors
     out = features * kernel.own
     for mixed, unmixed, branch in zip(out, features, kernel.branches, strict=True):
         if isinstance(branch, SparseRows):
             mixed.copy_(branch @ unmixed)
         elif branch.shape[1]:
-            mixed[:survivors].addmm_(branch, unmixed[survivors:])
-            mixed[survivors:].addmm_(branch.t(), unmixed[:survivors])
+            lost = slice(survivors, survivors + branch.shape[1])
+            mixed[:survivors].addmm_(branch, unmixed[lost])
+            mixed[lost].addmm_(branch.t(), unmixed[:survivors])
+    return _with_virtual(out, features, kernel)
+
+
+def _with_virtual(out: Tensor, features: Tensor, kernel: Kernel) -> Tensor:
+    """The product with what the links of the virtual node, the last one, add to it; in place."""
+    if kernel.virtual is not None:
+        out[:, :-1] += kernel.virtual * features[:, -1:]
+        out[:, -1:] += kernel.virtual * features[:, :-1].sum(dim=1, keepdim=True)
     return out
 
 
@@ -118,6 +127,9 @@ class Wiring:
         None: all of them.
     residual
         Whether blocks have their skip connection.
+    first_mask
+        What dropout multiplies the output of layer 1 with, before the first block and in every
+        skip connection; None: no dropout there.
     skip_zero_rows
         Leave the nodes out of the backward pass that the loss does not reach yet. Sums are then
         made in another order, so the last bits of gradients differ.
@@ -128,6 +140,7 @@ class Wiring:
     units: Sequence[Tensor | None]
     residual: bool = True
     skip_zero_rows: bool = False
+    first_mask: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +167,10 @@ class Trunk:
         """The forward pass: (N, dim) through layer 1 and the blocks, all but the last layer."""
         kernel = wiring.kernel
         first = Gco.of(positions.expand(len(kernel.own), *positions.shape), layers[0], kernel)
-        rows = first.out
+        skip = first.out
+        if wiring.first_mask is not None:
+            skip = skip * wiring.first_mask.flatten(0, 1)
+        rows = skip
         blocks = []
         for mask, units, of_inner, of_outer in zip(
             wiring.masks, wiring.units, layers[1:-1:2], layers[2:-1:2], strict=True
@@ -162,7 +178,7 @@ class Trunk:
             features = _by_branch(rows, kernel)
             inner = Gco.of(features if mask is None else features * mask, of_inner, kernel)
             outer = Gco.of(inner.features, of_outer, kernel)
-            rows = _joined(outer.out, units, first.out, wiring.residual)
+            rows = _joined(outer.out, units, skip, wiring.residual)
             blocks.append((inner, outer))
         return Trunk(wiring, first, tuple(blocks), rows)
 
@@ -197,6 +213,8 @@ class Trunk:
                 gradient *= mask.flatten(0, 1)
         if of_skip is not None:
             gradient += of_skip
+        if self.wiring.first_mask is not None:
+            gradient *= self.wiring.first_mask.flatten(0, 1)
         by_layer.append(self.first.weight_gradients(gradient))
         return by_layer[::-1]
 

@@ -8,7 +8,13 @@ import numpy as np
 
 from reknit.algorithms.learned.ml_dagl.curriculum import Curriculum
 from reknit.algorithms.learned.ml_dagl.dgcn import Shape
-from reknit.algorithms.learned.ml_dagl.settings import PAPER, PAPER_SIZES, RELAXED, Settings
+from reknit.algorithms.learned.ml_dagl.settings import (
+    PAPER,
+    PAPER_SIZES,
+    PUBLISHED,
+    RELAXED,
+    Settings,
+)
 from reknit.base.errors import InvalidParameter, UnknownName
 
 STARTS = ("identity", "random")
@@ -40,10 +46,11 @@ class PretrainConfig:
     validate_every
         Steps between two looks at the validation set; 0: never.
     boundary
-        Keep the weights of the last look at which every validation case had a connected branch
-        before any online iteration, and stop after `patience` looks without. The count term has
-        no gradient, so training with it only shortens displacements, until swarms fall apart:
-        beyond this boundary it destroys what it made.
+        Of the looks at which every validation case had a connected branch before any online
+        iteration, keep the weights of the one with the shortest planned times, and stop after
+        `patience` looks without a shorter one. The count term has no gradient, so training with
+        it only shortens displacements, until swarms fall apart: beyond this boundary it destroys
+        what it made.
     checkpoint_every
         Steps between two checkpoints.
     stored
@@ -156,3 +163,21 @@ def paper_recipe(
         validation_iterations=(0,),
         stored="float16",
     )
+
+
+def published_recipe(uavs: int = 200) -> PretrainConfig:
+    """How the weights of the preset "published" for swarms of one size are made.
+
+    As those of the preset "paper", by its own settings.
+
+    Parameters
+    ----------
+    uavs : int
+        N, one of `PAPER_SIZES`.
+
+    Returns
+    -------
+    PretrainConfig
+        The recipe.
+    """
+    return replace(paper_recipe(uavs), preset="published", settings=PUBLISHED)

@@ -1,15 +1,16 @@
-"""The switches of the paper's neural net, checked, and the two presets that have it."""
+"""The switches of the paper's neural net, checked, and the three presets that have it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from reknit.algorithms.learned.common.loss import LossRule
 from reknit.algorithms.learned.common.online import OnlineRule
+from reknit.algorithms.learned.common.scaled import Scale, ScaledScenario
 from reknit.algorithms.learned.ml_dagl.attention import DamageHops
 from reknit.algorithms.learned.ml_dagl.kernel import (
     EPSILON_RULES,
@@ -67,6 +68,15 @@ class Settings:
         gradient towards a connected swarm, so from weights whose outputs are split, as under a
         damage beyond those of training, iterations lead nowhere; untrained ones begin with all
         UAVs together.
+    virtual_node
+        A node at the centre that is linked to every UAV in every branch, so that each mDAG is
+        connected.
+    area_scale
+        Positions about the centre of the area, see `Scale.of_area`, instead of about p_c.
+    first_dropout
+        Dropout after layer 1 too.
+    fan_out
+        First weights and biases within 1 / sqrt(d_out) instead of 1 / sqrt(d_in).
     """
 
     loss: LossRule
@@ -85,6 +95,10 @@ class Settings:
     few_branches: bool = False
     refine: int = 0
     untrained_restart: bool = False
+    virtual_node: bool = False
+    area_scale: bool = False
+    first_dropout: bool = False
+    fan_out: bool = False
 
     def __post_init__(self) -> None:
         if self.gco not in GCO:
@@ -100,9 +114,16 @@ class Settings:
             raise InvalidParameter("epsilon_share", self.epsilon_share, "between 0 and 1")
         if not 0 <= self.dropout < 1:
             raise InvalidParameter("dropout", self.dropout, "at least 0 and below 1")
+        if self.virtual_node and self.gco != "bipartite":
+            raise InvalidParameter("gco", self.gco, "'bipartite' with a virtual node")
         if self.branches is not None and not _are_hops(self.branches):
             allowed = "None or different whole numbers of at least 1"
             raise InvalidParameter("branches", self.branches, allowed)
+
+    def scaled(self, scenario: Scenario) -> ScaledScenario:
+        """A scenario in the neural net's units."""
+        scale = Scale.of_area(scenario) if self.area_scale else None
+        return ScaledScenario.of(scenario, scale, virtual_node=self.virtual_node)
 
     def hops(self, scenario: Scenario) -> DamageHops:
         """The mDAGs of a scenario, with the dilation sizes of its branches."""
@@ -112,7 +133,9 @@ class Settings:
         """The convolution kernel of some branches, given by their dilation sizes k."""
         if self.gco == "ordinary":
             return ordinary_kernel(hops, branches)
-        return bipartite_kernel(hops, branches, self.epsilon, self.epsilon_share)
+        return bipartite_kernel(
+            hops, branches, self.epsilon, self.epsilon_share, virtual_node=self.virtual_node
+        )
 
 
 def _are_hops(branches: tuple[int, ...]) -> bool:
@@ -133,6 +156,19 @@ PAPER = Settings(
 """Section IV and Section V-A to the letter. T_rc, by which the paper picks k* and which its
 tables report, is when the flying swarm is first connected. What to do where no output is
 connected the paper does not say."""
+
+PUBLISHED = replace(
+    PAPER,
+    loss=LossRule(disconnection="count", weight=5000.0),
+    epsilon="norm",
+    epsilon_share=0.5,
+    branches=tuple(range(1, 11)),
+    virtual_node=True,
+    area_scale=True,
+    first_dropout=True,
+    fan_out=True,
+)
+"""The same method with what the published work does beside or against the paper's text."""
 
 RELAXED = Settings(
     loss=LossRule(disconnection="excess", weight=1.0, power=10.0, margin=0.003),
@@ -157,6 +193,10 @@ RELAXED = Settings(
 PAPER_SIZES = (20, 50, 100, 200, 500, 1000)
 """N of the paper's swarms, for each of which the preset "paper" has weights of its own."""
 
-PresetName = Literal["default", "relaxed", "paper"]
-PRESETS: dict[PresetName, Settings] = {"relaxed": RELAXED, "paper": PAPER}
+PresetName = Literal["default", "relaxed", "paper", "published"]
+PRESETS: dict[PresetName, Settings] = {
+    "relaxed": RELAXED,
+    "paper": PAPER,
+    "published": PUBLISHED,
+}
 """Those with the paper's neural net. The preset "default" has another, see `pull`."""

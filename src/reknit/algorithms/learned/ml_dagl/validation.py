@@ -42,7 +42,7 @@ class Validation:
                 )
                 hops = settings.hops(scenario)
                 kernel = settings.kernel(hops, hops.chosen)
-                swarms.append((f"{uavs}-{lost}", ScaledScenario.of(scenario), kernel))
+                swarms.append((f"{uavs}-{lost}", settings.scaled(scenario), kernel))
         return Validation(config, tuple(swarms))
 
     def look(self, net: Dgcn) -> JsonDict:

@@ -16,8 +16,8 @@ from reknit.algorithms.learned.ml_dagl.pull.net import PullShape, pull_weight_na
 
 WEIGHTS = Path(__file__).parent / "weights"
 
-SHIPPED_SIZES = (20, 50, 100, 200, 500, 1000)
-"""N of the preset "paper" for which weights are shipped."""
+SHIPPED_SIZES = {"paper": (20, 50, 100, 200, 500, 1000), "published": (100, 200)}
+"""N for which weights are shipped, of the presets that have one model per size."""
 
 
 def weight_file(preset: str, dim: int, uavs: int | None = None) -> Path:
@@ -26,12 +26,12 @@ def weight_file(preset: str, dim: int, uavs: int | None = None) -> Path:
     Parameters
     ----------
     preset : str
-        "default", "relaxed" or "paper".
+        "default", "relaxed", "paper" or "published".
     dim : int
         2 or 3, for swarms in the plane or in space; the weights of "default" serve both.
     uavs : int, optional
-        N. The preset "paper" has one model per size; the one trained for the size nearest to
-        N, by ratio, is taken.
+        N. The presets "paper" and "published" have one model per size; the one trained for the
+        size nearest to N, by ratio, is taken.
 
     Returns
     -------
@@ -40,9 +40,9 @@ def weight_file(preset: str, dim: int, uavs: int | None = None) -> Path:
     """
     if preset == "default":
         return WEIGHTS / pull_weight_name(PullShape())
-    if preset != "paper":
+    if preset not in SHIPPED_SIZES:
         return WEIGHTS / weight_name(preset, dim)
-    size = min(SHIPPED_SIZES, key=lambda size: abs(math.log(size / (uavs or size))))
+    size = min(SHIPPED_SIZES[preset], key=lambda size: abs(math.log(size / (uavs or size))))
     return WEIGHTS / weight_name(preset, dim, size)
 
 
@@ -75,15 +75,24 @@ def tensor_shapes(shape: Shape) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def load_net(path: Path, shape: Shape, *, residual: bool, dropout: float) -> Dgcn:
+def load_net(
+    path: Path, shape: Shape, *, residual: bool, dropout: float, first_dropout: bool = False
+) -> Dgcn:
     """A net of its own with the weights of a file; the file is read once."""
-    net = Dgcn(shape, residual=residual, dropout=dropout)
+    net = Dgcn(shape, residual=residual, dropout=dropout, first_dropout=first_dropout)
     net.load_state_dict(_read(path.resolve(), shape, file_stamp(path)))
     return net
 
 
 def untrained_net(
-    shape: Shape, seed: int, *, residual: bool, dropout: float, identity: bool
+    shape: Shape,
+    seed: int,
+    *,
+    residual: bool,
+    dropout: float,
+    identity: bool,
+    first_dropout: bool = False,
+    fan_out: bool = False,
 ) -> Dgcn:
     """A net with random weights, for the ablations without pre-training.
 
@@ -93,7 +102,7 @@ def untrained_net(
         Of the weights.
     seed : int
         Decides the weights.
-    residual, dropout
+    residual, dropout, first_dropout, fan_out
         As in `Dgcn`.
     identity : bool
         Whether the weights are such that without links the output is the input.
@@ -104,7 +113,14 @@ def untrained_net(
         The net.
     """
     generator = torch.Generator().manual_seed(seed)
-    net = Dgcn(shape, residual=residual, dropout=dropout, generator=generator)
+    net = Dgcn(
+        shape,
+        residual=residual,
+        dropout=dropout,
+        first_dropout=first_dropout,
+        fan_out=fan_out,
+        generator=generator,
+    )
     if identity:
         start_as_identity(net, generator)
     return net
