@@ -275,8 +275,7 @@ def _deadlines(log: Log) -> str:
         return ""
     words = (
         "By how much calls with a budget overrun it. Both go by the processor's time, so that\n"
-        "other work on the machine does not count. In a process that had planned 520 swarms\n"
-        "before these, the worst of the 220 calls was 60 ms over its 100 ms.\n\n"
+        "other work on the machine does not count.\n\n"
     )
     head = (
         "| UAVs | lost | budget, s | cases | overrun, ms: median | p99 | worst | allowed "

@@ -15,7 +15,7 @@ from reknit.exact.compiled.kernel import (
     PROVED,
     UNDECIDED,
     Kernel,
-    exchange,
+    descend,
     is_available,
 )
 from reknit.network.links import components
@@ -181,8 +181,8 @@ def test_no_room_ends_the_search() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_walks_find_faster_trees(seed: int) -> None:
-    """A walk that says it found a tree for the shorter time has one: spanning, and with places."""
+def test_descents_find_faster_trees(seed: int) -> None:
+    """A descent that says that a tree holds within a time has one: spanning, and with places."""
     rng = np.random.default_rng(seed)
     centres = rng.random((12, 2)) * 8.0
     radii = np.full(12, 2.0)
@@ -199,11 +199,10 @@ def test_walks_find_faster_trees(seed: int) -> None:
         if len(tree) == 11 and _room(centres, radii, links[tree]) > 0.0:
             break
         radii = radii * 1.1
-    shorter, longer = (
-        Kernel(centres, size * radii, links, links, 12, length, 0) for size in (0.9, 1.2)
-    )
-    is_found, other = exchange(shorter, longer, np.asarray(tree), rng, 200_000)
+    kernel = Kernel(centres, 1.2 * radii, links, links, 12, length, 0)
+    share, other = descend(kernel, np.asarray(tree), rng, 200_000, 1.0 / 1.2, 0.7 / 1.2)
     assert components(links[other], 12).max() == 0
-    if is_found:
-        assert _room(centres, 0.9 * radii, links[other]) > -1e-6
-    assert _room(centres, 1.2 * radii, links[other]) > -1e-6
+    assert share <= 1.0 / 1.2
+    assert _room(centres, 1.2 * share * radii, links[other]) > -1e-6
+    # It goes on until it has what was asked for, or until the work is done.
+    assert share < 0.7 / 1.2 * 1.01 or kernel.work >= 200_000

@@ -13,8 +13,8 @@ static bool is_false(const Search *s, int32_t literal) {
     return s->value[literal >> 1] == ((literal & 1) ? USED : BARRED);
 }
 
-static void watch_literal(Search *s, int32_t slot, int32_t literal) {
-    s->watch_next[slot] = s->watch[literal];
+static void watch_literal(Search *s, int32_t slot, int32_t literal, int32_t blocker) {
+    s->watcher[slot] = (Watcher){s->watch[literal], blocker};
     s->watch[literal] = slot;
 }
 
@@ -48,7 +48,7 @@ int32_t add_clause(Search *s, int32_t *literals, int32_t size, int kind) {
     memcpy(s->literals + s->literal_count, literals, (size_t)size * sizeof(int32_t));
     s->literal_count += size;
     for (int32_t watched = 0; watched < 2 && size > 1; watched++)
-        watch_literal(s, 2 * number + watched, literals[watched]);
+        watch_literal(s, 2 * number + watched, literals[watched], literals[1 - watched]);
     return number;
 }
 
@@ -57,7 +57,6 @@ void decide(Search *s, int32_t link, int value, int32_t reason) {
     if (value == USED) {
         walk(s, s->first[link], false);
         s->is_spare[link] = s->mark[s->second[link]] == s->stamp;
-        s->is_stale[s->first[link]] = s->is_stale[s->second[link]] = 1;
     }
     s->value[link] = (int8_t)value;
     s->level[link] = s->depth;
@@ -70,13 +69,11 @@ void decide(Search *s, int32_t link, int value, int32_t reason) {
 void go_back(Search *s, int32_t level) {
     if (s->depth <= level) return;
     const int32_t begin = s->level_begin[level + 1];
-    for (int32_t place = begin; place < s->decided; place++) {
-        const int32_t link = s->trail[place];
-        if (s->value[link] == USED) s->is_stale[s->first[link]] = s->is_stale[s->second[link]] = 1;
-        s->value[link] = OPEN;
-    }
+    for (int32_t place = begin; place < s->decided; place++) s->value[s->trail[place]] = OPEN;
+    take_back(s, s->joined_begin[level + 1], s->saved_begin[level + 1]);
     s->decided = begin;
     if (s->read > begin) s->read = begin;
+    if (s->looked_at > begin) s->looked_at = begin;
     s->depth = level;
 }
 
@@ -88,29 +85,30 @@ int32_t propagate(Search *s) {
         int32_t slot = s->watch[refuted], conflict = -1;
         s->watch[refuted] = -1;
         while (slot >= 0) {
-            const int32_t following = s->watch_next[slot], clause = slot >> 1, watched = slot & 1;
-            if (!s->is_out[clause]) {
+            const int32_t following = s->watcher[slot].next, blocker = s->watcher[slot].blocker;
+            const int32_t clause = slot >> 1, watched = slot & 1;
+            s->visits++;
+            if (conflict >= 0 || is_true(s, blocker)) {
+                watch_literal(s, slot, refuted, blocker);
+            } else if (!s->is_out[clause]) {
                 int32_t *literals = s->literals + s->begin[clause];
-                const int32_t other = literals[1 - watched];
+                const int32_t other = literals[1 - watched], size = s->size[clause];
                 bool is_moved = false;
-                s->visits++;
-                if (conflict < 0 && !is_true(s, other)) {
-                    for (int32_t k = 2; k < s->size[clause]; k++) {
-                        const int32_t literal = literals[k];
-                        if (!is_false(s, literal)) {
-                            literals[k] = refuted;
-                            literals[watched] = literal;
-                            watch_literal(s, slot, literal);
-                            is_moved = true;
-                            break;
-                        }
-                    }
-                    if (!is_moved && is_false(s, other))
+                for (int32_t k = 2; k < size && !is_moved && !is_true(s, other); k++) {
+                    const int32_t literal = literals[k];
+                    if (is_false(s, literal)) continue;
+                    literals[k] = refuted;
+                    literals[watched] = literal;
+                    watch_literal(s, slot, literal, other);
+                    is_moved = true;
+                }
+                if (!is_moved) {
+                    watch_literal(s, slot, refuted, other);
+                    if (is_false(s, other))
                         conflict = clause;
-                    else if (!is_moved)
+                    else if (!is_true(s, other))
                         decide(s, other >> 1, (other & 1) ? BARRED : USED, clause);
                 }
-                if (!is_moved) watch_literal(s, slot, refuted);
             }
             slot = following;
         }

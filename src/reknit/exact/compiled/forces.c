@@ -21,7 +21,7 @@ static void pull(const Search *s, double *force, int32_t link, int32_t uav, int 
     force[1] += sign * y;
 }
 
-/* Forces that hold the rest of the tree against a leaf; false if it is within reach. `space` has room for four
+/* Forces that hold the rest of the tree against a leaf; false if it is within reach. `space` has room for three
    regions of every UAV. */
 static bool forces_from(Search *s, const int32_t *links, int32_t size, double *forces, int32_t last, int32_t leaf,
                         int32_t root, Region *space) {
@@ -29,8 +29,7 @@ static bool forces_from(Search *s, const int32_t *links, int32_t size, double *f
     const int32_t count = walk(s, root, true);
     s->is_in[links[last]] = true;
     Region *up = space, *weight = space + count, *source = weight + count;
-    int(*edges)[2 * DIRECTIONS] = (int(*)[2 * DIRECTIONS])(source + count);
-    int32_t *number = s->seen_list;
+    uint64_t *edges = s->edges;
     for (int32_t row = 0; row < count; row++) {
         memcpy(up[row], s->ball[s->order[row]], sizeof(Region));
         for (int k = 0; k < DIRECTIONS; k++) {
@@ -39,21 +38,21 @@ static bool forces_from(Search *s, const int32_t *links, int32_t size, double *f
         }
     }
     for (int32_t row = count - 1; row >= 0; row--) {
-        number[row] = tighten(up[row], edges[row]);
-        if (number[row] == 0) return false;
+        edges[row] = tighten(up[row], s->corner);
+        if (edges[row] == 0) return false;
         if (row == 0) break;
         const int32_t parent = s->parent[row];
         for (int k = 0; k < DIRECTIONS; k++)
             if (up[row][k] + 1.0 < up[parent][k]) source[parent][k] = row;
         intersect_grown(up[parent], up[row]);
     }
-    if (!are_apart(up[0], s->ball[leaf])) return false;
+    if (!are_apart(up[0], s->ball[leaf], s->likely[links[last]])) return false;
     const int towards = widest_gap(up[0], s->ball[leaf]);
     memset(forces, 0, 2 * (size_t)size * sizeof(double));
     pull(s, forces + 2 * last, links[last], root, towards, -1.0);
     weight[0][towards] = 1.0;
     for (int32_t row = 0; row < count; row++) {
-        share(weight[row], edges[row], number[row]);
+        share(weight[row], edges[row]);
         for (int k = 0; k < DIRECTIONS; k++) {
             if (weight[row][k] == 0.0 || source[row][k] < 0.0) continue;
             const int32_t child = (int32_t)source[row][k];
@@ -97,7 +96,7 @@ static double proved_share(Search *s, const int32_t *links, int32_t size, const 
 /* Forces on the links of a clash, in their order. Returns the part of the trial time that they prove, 0 where the
    regions do not tell, -1 if there is no memory. */
 EXPORT double kernel_forces(Search *s, const int32_t *links, int32_t size, double *forces) {
-    Region *space = malloc((size_t)(s->uavs + 1) * 4 * sizeof(Region));
+    Region *space = malloc((size_t)(s->uavs + 1) * 3 * sizeof(Region));
     bool is_proved = false;
     if (space == NULL) return -1.0;
     for (int32_t k = 0; k < size; k++) s->is_in[links[k]] = true;

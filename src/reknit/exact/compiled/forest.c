@@ -6,6 +6,7 @@
    the regions of the two ends are within 1 of each other, so every link that no longer fits is found by a comparison.
    The clause for it, a small tree without places, is made only when a conflict asks for it.
 */
+#include <stddef.h>
 #include <string.h>
 
 #include "kernel.h"
@@ -36,15 +37,16 @@ int32_t walk(Search *s, int32_t start, bool of_set) {
 
 /* Regions of the subtrees of the tree walked last. Returns the row at which one is empty, or -1. */
 static int32_t go_up(Search *s, int32_t count) {
-    int edges[2 * DIRECTIONS];
     for (int32_t row = 0; row < count; row++) {
         memcpy(s->up[row], s->ball[s->order[row]], sizeof(Region));
+        s->edges[row] = ~(uint64_t)0;
         s->has_child[row] = false;
     }
     for (int32_t row = count - 1; row >= 0; row--) {
         if (s->has_child[row]) {
             s->tests++;
-            if (tighten(s->up[row], edges) == 0) return row;
+            s->edges[row] = tighten(s->up[row], s->corner);
+            if (s->edges[row] == 0) return row;
         }
         if (row > 0) {
             s->has_child[s->parent[row]] = true;
@@ -54,9 +56,36 @@ static int32_t go_up(Search *s, int32_t count) {
     return -1;
 }
 
+/* After `go_up` ended at an empty region: takes the marks of the links away on which that does not rest.
+
+   A support value is that of the ball, or of a child plus 1; that of a direction without an edge follows from those of the two
+   edges next to it. So the three values that leave nothing are followed down to the balls. */
+static void trace(Search *s, int32_t empty, int32_t count) {
+    for (int32_t row = empty; row < count; row++) s->traced[row] = 0;
+    for (int q = 0; q < 3; q++) s->traced[empty] |= (uint64_t)1 << s->corner[q];
+    s->edges[empty] = ~(uint64_t)0; /* its values were not lowered */
+    for (int32_t row = empty; row < count; row++) { /* children come after their parents */
+        const double *here = s->up[row], *ball = s->ball[s->order[row]];
+        if (s->traced[row] == 0) continue;
+        for (int k = 0; k < DIRECTIONS; k++) {
+            int i, j;
+            if (!has_direction(s->traced[row], k) || has_direction(s->edges[row], k)) continue;
+            edges_about(s->edges[row], k, &i, &j);
+            s->traced[row] |= (uint64_t)1 << i | (uint64_t)1 << j;
+        }
+        for (int k = 0; k < DIRECTIONS; k++) {
+            if (!has_direction(s->traced[row] & s->edges[row], k) || here[k] == ball[k]) continue;
+            int32_t child = row + 1;
+            while (child < count && (s->parent[child] != row || s->up[child][k] + 1.0 != here[k])) child++;
+            if (child < count) s->traced[child] |= (uint64_t)1 << k;
+        }
+    }
+    for (int32_t row = 1; row < count; row++)
+        if (row <= empty || s->traced[row] == 0) s->is_in[s->by_link[row]] = false;
+}
+
 /* Where each UAV of the tree walked last can be, after `go_up` found places for all. */
 static void go_down(Search *s, int32_t count) {
-    int edges[2 * DIRECTIONS];
     const int32_t root = s->order[0];
     memcpy(s->region[root], s->up[0], sizeof(Region));
     s->piece[root] = root;
@@ -73,18 +102,22 @@ static void go_down(Search *s, int32_t count) {
             }
         if (is_cut) {
             s->tests++;
-            tighten(rest, edges);
+            tighten(rest, s->corner);
         }
         memcpy(s->region[uav], s->up[row], sizeof(Region));
         intersect_grown(s->region[uav], rest);
         s->tests++;
-        tighten(s->region[uav], edges);
+        tighten(s->region[uav], s->corner);
         s->piece[uav] = root;
     }
 }
 
-/* Whether the marked links that hang together with a UAV cannot all hold. */
-bool is_infeasible(Search *s, int32_t start) { return go_up(s, walk(s, start, true)) >= 0; }
+/* Whether the marked links that hang together with a UAV cannot all hold. Then those keep their marks on which that rests. */
+bool is_infeasible(Search *s, int32_t start) {
+    const int32_t count = walk(s, start, true), empty = go_up(s, count);
+    if (empty >= 0) trace(s, empty, count);
+    return empty >= 0;
+}
 
 /* How many of the marked links a UAV has. */
 int marked_at(const Search *s, int32_t uav) {
@@ -157,38 +190,40 @@ int32_t explain_clash(Search *s, int32_t link) {
                 }
             }
         begin = end;
-        if (is_infeasible(s, s->first[link])) return minimal_clash(s, links, size, link);
+        if (is_infeasible(s, s->first[link])) {
+            s->is_in[link] = true;
+            return minimal_clash(s, links, size, link);
+        }
         if (size == end) break;
     }
     for (int32_t k = 0; k < size; k++) s->is_in[links[k]] = false;
     return -1;
 }
 
-/* Marks the links of the subtree, in the tree walked last, whose region is empty. Returns how many these are, in `link_list`. */
-static int32_t mark_below(Search *s, int32_t empty, int32_t count) {
-    int32_t size = 0;
-    for (int32_t row = 0; row < count; row++) s->has_child[row] = row == empty;
-    for (int32_t row = empty + 1; row < count; row++)
-        if (s->has_child[s->parent[row]]) { /* here: is at or below the empty region */
-            s->has_child[row] = true;
-            s->is_in[s->by_link[row]] = true;
-            s->link_list[size++] = s->by_link[row];
-        }
-    return size;
-}
-
 /* Of a tree of marked links, those of a clash, in `link_list`; 0 if all of them can hold. The marks stay. */
 int32_t clash_in_tree(Search *s, const int32_t *tree, int32_t links) {
-    const int32_t count = walk(s, s->first[tree[0]], true), empty = go_up(s, count);
-    if (empty < 0) return 0;
-    for (int32_t k = 0; k < links; k++) s->is_in[tree[k]] = false;
-    const int32_t size = mark_below(s, empty, count);
+    int32_t size = 0;
+    if (!is_infeasible(s, s->first[tree[0]])) return 0;
+    for (int32_t k = 0; k < links; k++)
+        if (s->is_in[tree[k]]) s->link_list[size++] = tree[k];
     leave_out(s, s->link_list, size, -1);
     int32_t left = 0;
     for (int32_t k = 0; k < size; k++)
         if (s->is_in[s->link_list[k]]) s->link_list[left++] = s->link_list[k];
     for (int32_t k = 0; k < links; k++) s->is_in[tree[k]] = true;
     return left;
+}
+
+/* The clause of a piece without places that a UAV is part of; -1 if there is no room, or if rounding gets in the way. */
+static int32_t clash_of_piece(Search *s, int32_t uav) {
+    const int32_t count = walk(s, uav, false), empty = go_up(s, count);
+    int32_t size = 0;
+    if (empty < 0) return -1;
+    for (int32_t row = 1; row < count; row++) s->is_in[s->by_link[row]] = true;
+    trace(s, empty, count);
+    for (int32_t row = 1; row < count; row++)
+        if (s->is_in[s->by_link[row]]) s->link_list[size++] = s->by_link[row];
+    return minimal_clash(s, s->link_list, size, -1);
 }
 
 /* Where the UAVs can be that marked links join with one of them; false if there is no place for all. */
@@ -203,24 +238,19 @@ bool find_places(Search *s, int32_t start) {
 static void bar_at(Search *s, int32_t uav) {
     for (int32_t k = s->at_uav.at[uav]; k < s->at_uav.at[uav + 1]; k++) {
         const int32_t link = s->at_uav.links[k], other = s->first[link] + s->second[link] - uav;
-        if (s->value[link] != OPEN || s->is_stale[other] || s->piece[other] == s->piece[uav]) continue;
-        if (are_apart(s->region[uav], s->region[other])) decide(s, link, BARRED, BY_CLASH);
+        if (s->value[link] != OPEN || s->piece[other] == s->piece[uav]) continue;
+        if (are_apart(s->region[s->first[link]], s->region[s->second[link]], s->likely[link])) decide(s, link, BARRED, BY_CLASH);
     }
 }
 
-/* Computes the regions of changed pieces and bars the links that no longer fit. Returns the clause of a piece without
-   places, or -1. */
+/* Joins the links in use and bars those that no longer fit. Returns the clause of a piece without places, or -1. */
 int32_t refresh(Search *s) {
-    for (int32_t uav = 0; uav < s->uavs; uav++)
-        if (s->is_stale[uav] == 1)
-            for (int32_t row = walk(s, uav, false); row-- > 0;) s->is_stale[s->order[row]] = 2;
-    for (int32_t uav = 0; uav < s->uavs; uav++) {
-        if (!s->is_stale[uav]) continue;
-        const int32_t count = walk(s, uav, false), empty = go_up(s, count);
-        if (empty >= 0) return minimal_clash(s, s->link_list, mark_below(s, empty, count), -1);
-        go_down(s, count);
-        for (int32_t row = 0; row < count; row++) s->is_stale[s->order[row]] = 0;
-        for (int32_t row = 0; row < count; row++) bar_at(s, s->order[row]); /* only bars: walks nowhere */
+    int32_t clause = -1, without = 0;
+    while (clause < 0 && !s->is_full && (without = join_pieces(s)) >= 0) clause = clash_of_piece(s, without);
+    for (int32_t k = 0; k < s->changes; k++) {
+        s->is_changed[s->changed[k]] = false;
+        if (without < 0) bar_at(s, s->changed[k]);
     }
-    return -1;
+    s->changes = 0;
+    return clause;
 }

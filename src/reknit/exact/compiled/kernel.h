@@ -12,6 +12,7 @@
 
 #define DIRECTIONS 64
 #define HALF (DIRECTIONS / 2)
+#define LEAST_RADIUS 1e-6 /* anchors get so much room, so that their regions are polygons too */
 
 enum { BARRED = -1, OPEN = 0, USED = 1 };                     /* what is decided of a link */
 enum { BY_DECISION = -1, BY_CLASH = -2, BY_CUT = -3 };        /* why, where it was not by a clause */
@@ -20,9 +21,22 @@ enum { PROVED = 0, CONNECTED = 1, UNDECIDED = 2, FULL = 3 };  /* how a search en
 
 typedef double Region[DIRECTIONS];
 
+/* Sets of directions are bits. */
+static inline bool has_direction(uint64_t set, int k) { return (set >> k) & 1; }
+
 typedef struct {
     int32_t *at, *links;  /* links at node x: links[at[x]] to links[at[x + 1] - 1] */
 } Incidence;
+
+typedef struct {
+    int32_t next;    /* the next place that watches the same literal, or -1 */
+    int32_t blocker; /* another literal of the clause: where it holds, the clause need not be looked at */
+} Watcher;
+
+typedef struct {
+    double *at; /* a region */
+    Region was; /* what it was before it changed */
+} Saved;
 
 typedef struct {
     /* Read by the caller too, in this order. */
@@ -47,6 +61,7 @@ typedef struct {
     int32_t *one, *two;       /* the same ends as nodes of the graph that has to be connected */
     Incidence at_uav, at_node;
     double *length, *centre, *radius;
+    int8_t *likely;           /* of every link: the direction from where its first end starts to where its second does */
     Region *ball;             /* where each UAV can be by itself */
 
     /* Decisions. */
@@ -61,13 +76,25 @@ typedef struct {
     bool *is_out;             /* no longer propagated */
     int32_t *levels;          /* how many levels a learned clause joined */
     int32_t live, most_live;
-    int32_t *watch, *watch_next;
+    int32_t *watch;           /* of every literal: the first place at which a clause watches it, or -1 */
+    Watcher *watcher;         /* two places of every clause */
     double *activity, weight;
 
     /* Regions of the pieces that links in use form. */
     Region *region, *up, *down;
-    int8_t *is_stale;
-    int32_t *piece;
+    uint64_t *edges;          /* of every row of the tree walked last: directions with an edge in `up` */
+    uint64_t *traced;
+    int corner[3];            /* directions that leave nothing of the row where `go_up` ended */
+    int32_t *piece;           /* of every UAV: a name that all joined with it share */
+    Region *message;          /* two of every joined link: from its first end, and from its second */
+    int32_t joined, looked_at; /* how many links are joined; how much of the trail was looked at for that */
+    int32_t *slot, *joined_link, *old_name;
+    int32_t *joined_at, *joined_next; /* lists of the joined links at every UAV */
+    Saved *saved;             /* regions and messages as they were */
+    int32_t saved_count, saved_room;
+    int32_t *joined_begin, *saved_begin; /* of every decision level */
+    bool *is_changed;
+    int32_t *changed, changes; /* UAVs with a region that links were not yet compared with */
 
     /* Work space. */
     bool *is_in, *is_seen, *has_child;
@@ -86,13 +113,15 @@ typedef struct {
 /* polygons.c */
 void make_directions(void);
 void make_ball(Region h, double x, double y, double radius);
-int tighten(Region h, int *edges);
+uint64_t tighten(Region h, int *corner);
+void edges_about(uint64_t edges, int k, int *before, int *after);
 void intersect_grown(Region h, const Region other);
 double gap(const Region a, const Region b);
-bool are_apart(const Region a, const Region b);
+bool are_apart(const Region a, const Region b, int likely);
+int nearest_direction(double x, double y);
 int widest_gap(const Region a, const Region b);
 void direction(int k, double *x, double *y);
-void share(double *weight, const int *edges, int count);
+void share(double *weight, uint64_t edges);
 
 /* forest.c */
 int32_t walk(Search *s, int32_t start, bool of_set);
@@ -102,6 +131,10 @@ int32_t explain_clash(Search *s, int32_t link);
 int32_t clash_in_tree(Search *s, const int32_t *tree, int32_t links);
 bool find_places(Search *s, int32_t start);
 int marked_at(const Search *s, int32_t uav);
+
+/* joins.c */
+int32_t join_pieces(Search *s);
+void take_back(Search *s, int32_t joined, int32_t saved);
 
 /* clauses.c */
 int32_t add_clause(Search *s, int32_t *literals, int32_t size, int kind);

@@ -71,7 +71,10 @@ def _library() -> ctypes.CDLL | None:
     library.kernel_work.restype, library.kernel_work.argtypes = ctypes.c_int64, [handle]
     library.kernel_refute.argtypes = [handle, pointer, integer]
     library.kernel_needed.restype, library.kernel_needed.argtypes = integer, [handle, pointer]
-    library.kernel_exchange.argtypes = [handle, handle, pointer, integer, pointer, ctypes.c_int64]
+    library.kernel_descend.restype = ctypes.c_double
+    library.kernel_descend.argtypes = [
+        handle, pointer, integer, pointer, ctypes.c_int64, ctypes.c_double, ctypes.c_double,
+    ]  # fmt: skip
     library.kernel_forces.restype = ctypes.c_double
     library.kernel_forces.argtypes = [handle, pointer, integer, pointer]
     return library
@@ -230,29 +233,31 @@ class Kernel:
         return view
 
 
-def exchange(
-    shorter: Kernel, longer: Kernel, tree: IntArray, rng: np.random.Generator, tests: int
-) -> tuple[bool, IntArray]:
-    """Walk from a tree that holds within the longer of two times to one that does in the shorter.
+def descend(
+    kernel: Kernel, tree: IntArray, rng: np.random.Generator, tests: int, now: float, goal: float
+) -> tuple[float, IntArray]:
+    """Look for a tree that holds within a shorter time, from one that holds within another.
 
     Parameters
     ----------
-    shorter, longer
-        Searches that have not begun, for the two times, with the same links.
+    kernel
+        A search that has not begun, for a time longer than both.
     tree
         (n - 1,) numbers of its links.
     rng
         Chooses the way.
     tests
         How many regions may be computed.
+    now, goal
+        The parts of the search's time within which the tree holds, and is meant to hold.
 
     Returns
     -------
-    Whether such a tree was found, and the tree at which the walk ended.
+    The part within which the tree found holds, and the tree.
     """
     links = np.array(tree, dtype=np.int32)
     state = rng.integers(1, 2**63, dtype=np.uint64, size=1)
-    is_found = shorter._library.kernel_exchange(
-        shorter._handle, longer._handle, links.ctypes.data, len(links), state.ctypes.data, tests
+    share = kernel._library.kernel_descend(
+        kernel._handle, links.ctypes.data, len(links), state.ctypes.data, tests, now, goal
     )
-    return bool(is_found), links.astype(np.int64)
+    return float(share), links.astype(np.int64)

@@ -6,6 +6,7 @@
    polygons has none in the regions; the other way round they are wrong by less than one part in 800.
 */
 #include <math.h>
+#include <string.h>
 
 #include "kernel.h"
 
@@ -13,13 +14,17 @@
 #define SURELY_APART 1e-9
 
 static double X[DIRECTIONS], Y[DIRECTIONS];
-static double SINE[DIRECTIONS]; /* of the angle between directions so many steps apart */
+static double SINE[DIRECTIONS], INVERSE[DIRECTIONS]; /* of the angle between directions so many steps apart */
+static int8_t BEFORE[DIRECTIONS], AFTER[DIRECTIONS];
 
 void make_directions(void) {
     const double turn = 6.283185307179586476925286766559;
     for (int k = 0; k < DIRECTIONS; k++) {
         X[k] = cos(turn * k / DIRECTIONS);
         Y[k] = SINE[k] = sin(turn * k / DIRECTIONS);
+        INVERSE[k] = 1.0 / SINE[k];
+        BEFORE[k] = (int8_t)((k + DIRECTIONS - 1) % DIRECTIONS);
+        AFTER[k] = (int8_t)((k + 1) % DIRECTIONS);
     }
 }
 
@@ -32,56 +37,70 @@ void make_ball(Region h, double x, double y, double radius) {
     for (int k = 0; k < DIRECTIONS; k++) h[k] = X[k] * x + Y[k] * y + radius;
 }
 
-/* Where the lines of directions i and j meet; j comes after i by less than half a turn. */
-static inline void corner(const Region h, int i, int j, double *x, double *y) {
-    const int k = j % DIRECTIONS;
-    const double sine = SINE[j - i];
-    *x = (h[i] * Y[k] - h[k] * Y[i]) / sine;
-    *y = (h[k] * X[i] - h[i] * X[k]) / sine;
+/* How far direction k is from being cut off by the corner of the directions i and j before and after it: for
+   k - i = a steps and j - k = b steps, the length of its edge times sin a sin b; negative where it has none. */
+static inline double slack(const Region h, int i, int k, int j, int a, int b) {
+    return h[i] * SINE[b] + h[j] * SINE[a] - h[k] * SINE[a + b];
 }
 
-/* Whether the line of direction k cuts that corner off. */
-static inline bool is_beyond(const Region h, int i, int j, int k) {
-    double x, y;
-    corner(h, i, j, &x, &y);
-    return x * X[k] + y * Y[k] > h[k];
-}
+/* Lowers the support values to those of the polygon that they bound. Returns the set of directions that have an edge, 0 where
+   it is empty; then `corner` gets three directions whose half-planes have nothing in common.
 
-/* Lowers the support values to those of the polygon that they bound. Returns how many edges it has, 0 where
-   it is empty; `edges` (2 DIRECTIONS long) gets their directions in order. The half-planes are sorted by
-   angle, so that a queue of those that still have an edge suffices. */
-int tighten(Region h, int *edges) {
-    int first = 0, last = -1;
+   A direction that the corner of its neighbours cuts off is taken out, and its neighbours are looked at again. That never
+   changes the region, so if its neighbours are half a turn apart or more, there is none. What is left when no direction is
+   cut off has edges all around, and the others get the values of the corners. */
+uint64_t tighten(Region h, int *corner) {
+    double room[DIRECTIONS];
+    int8_t before[DIRECTIONS], after[DIRECTIONS], stack[3 * DIRECTIONS];
+    uint64_t edges = ~(uint64_t)0;
+    int depth = 0;
+    room[0] = SINE[1] * (h[DIRECTIONS - 1] + h[1]) - SINE[2] * h[0];
+    for (int k = 1; k < DIRECTIONS - 1; k++) room[k] = SINE[1] * (h[k - 1] + h[k + 1]) - SINE[2] * h[k];
+    room[DIRECTIONS - 1] = SINE[1] * (h[DIRECTIONS - 2] + h[0]) - SINE[2] * h[DIRECTIONS - 1];
     for (int k = 0; k < DIRECTIONS; k++) {
-        while (last > first && is_beyond(h, edges[last - 1], edges[last], k)) last--;
-        while (last > first && is_beyond(h, edges[first], edges[first + 1], k)) first++;
-        if (last >= first && k - edges[last] >= HALF) return 0;
-        edges[++last] = k;
+        stack[depth] = (int8_t)k;
+        depth += room[k] < -ROUNDING;
     }
-    while (last > first + 1 && is_beyond(h, edges[last - 1], edges[last], edges[first])) last--;
-    while (last > first + 1 && is_beyond(h, edges[first], edges[first + 1], edges[last])) first++;
-    const int count = last - first + 1;
-    if (count < 3) return 0;
-    for (int q = 0; q < count; q++) edges[q] = edges[first + q];
-    edges[count] = edges[0] + DIRECTIONS;
-    for (int q = 0; q < count; q++)
-        if (edges[q + 1] - edges[q] >= HALF) return 0;
-    double x0, y0, x, y;
-    corner(h, edges[count - 1], edges[count], &x0, &y0);
-    for (int q = 0; q < count; q++) {
-        const int i = edges[q], j = edges[q + 1];
-        corner(h, i, j, &x, &y);
-        if ((y - y0) * X[i] - (x - x0) * Y[i] < -ROUNDING) return 0; /* the edge would run backwards */
-        for (int step = i + 1; step < j; step++) {
-            const int k = step % DIRECTIONS;
-            const double value = x * X[k] + y * Y[k];
-            if (value > h[k] + ROUNDING) return 0;
-            h[k] = value;
+    if (depth == 0) return edges;
+    memcpy(before, BEFORE, sizeof(before));
+    memcpy(after, AFTER, sizeof(after));
+    while (depth > 0) {
+        const int k = stack[--depth];
+        if (!has_direction(edges, k)) continue;
+        const int i = before[k], j = after[k];
+        const int a = (k - i) & (DIRECTIONS - 1), b = (j - k) & (DIRECTIONS - 1);
+        if (slack(h, i, k, j, a, b) >= -ROUNDING) continue;
+        if (a + b >= HALF) {
+            corner[0] = i;
+            corner[1] = k;
+            corner[2] = j;
+            return 0;
         }
-        x0 = x;
-        y0 = y;
+        edges &= ~((uint64_t)1 << k);
+        after[i] = (int8_t)j;
+        before[j] = (int8_t)i;
+        stack[depth++] = (int8_t)i;
+        stack[depth++] = (int8_t)j;
     }
-    return count;
+    int first = 0;
+    while (!has_direction(edges, first)) first++;
+    for (int i = first, gap; i < first + DIRECTIONS; i += gap) {
+        const int here = i & (DIRECTIONS - 1), there = after[here];
+        gap = (there - here) & (DIRECTIONS - 1);
+        const double one = h[here] * INVERSE[gap], other = h[there] * INVERSE[gap];
+        for (int step = 1; step < gap; step++)
+            h[(i + step) & (DIRECTIONS - 1)] = one * SINE[gap - step] + other * SINE[step];
+    }
+    return edges;
+}
+
+/* The edges next to a direction that has none, before and after it. */
+void edges_about(uint64_t edges, int k, int *before, int *after) {
+    int i = k, j = k;
+    while (!has_direction(edges, i)) i = BEFORE[i];
+    while (!has_direction(edges, j)) j = AFTER[j];
+    *before = i;
+    *after = j;
 }
 
 /* Cuts a region with another one that is grown by 1. */
@@ -104,7 +123,19 @@ double gap(const Region a, const Region b) {
     return -1.0 - least;
 }
 
-bool are_apart(const Region a, const Region b) { return gap(a, b) > SURELY_APART; }
+/* Whether two regions are farther apart than 1, asked first in the direction in which that is likely. */
+bool are_apart(const Region a, const Region b, int likely) {
+    if (-1.0 - (a[likely] + b[(likely + HALF) & (DIRECTIONS - 1)]) > SURELY_APART) return true;
+    return gap(a, b) > SURELY_APART;
+}
+
+/* The direction nearest to that of a vector. */
+int nearest_direction(double x, double y) {
+    int best = 0;
+    for (int k = 1; k < DIRECTIONS; k++)
+        if (X[k] * x + Y[k] * y > X[best] * x + Y[best] * y) best = k;
+    return best;
+}
 
 /* The direction in which b is farthest from a. */
 int widest_gap(const Region a, const Region b) {
@@ -116,14 +147,14 @@ int widest_gap(const Region a, const Region b) {
 
 /* Shares the weights of directions without an edge between the edges on both sides of them:
    u_k = (sin(j - k) u_i + sin(k - i) u_j) / sin(j - i). */
-void share(double *weight, const int *edges, int count) {
-    for (int q = 0; q < count; q++) {
-        const int i = edges[q], j = q + 1 < count ? edges[q + 1] : edges[0] + DIRECTIONS;
-        for (int step = i + 1; step < j; step++) {
-            const int k = step % DIRECTIONS;
-            weight[i] += weight[k] * SINE[j - step] / SINE[j - i];
-            weight[j % DIRECTIONS] += weight[k] * SINE[step - i] / SINE[j - i];
-            weight[k] = 0.0;
-        }
+void share(double *weight, uint64_t edges) {
+    for (int k = 0; k < DIRECTIONS; k++) {
+        if (has_direction(edges, k) || weight[k] == 0.0) continue;
+        int i, j;
+        edges_about(edges, k, &i, &j);
+        const int a = (k - i) & (DIRECTIONS - 1), b = (j - k) & (DIRECTIONS - 1);
+        weight[i] += weight[k] * SINE[b] / SINE[a + b];
+        weight[j] += weight[k] * SINE[a] / SINE[a + b];
+        weight[k] = 0.0;
     }
 }

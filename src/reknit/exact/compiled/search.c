@@ -12,7 +12,6 @@
 #define MORE_LIVE 300      /* and so many more each time that some are put out */
 #define FAVOUR 4.0         /* how much smaller a cut counts whose links took part in all conflicts lately */
 #define VISITS_PER_TEST 40 /* clauses are looked at so many times as fast as a region is computed */
-#define LEAST_RADIUS 1e-6  /* anchors get so much room, so that their regions are polygons too */
 #define LITERALS_EACH 30
 #define STEPS_EACH 48
 
@@ -126,6 +125,8 @@ EXPORT int kernel_search(Search *s, int64_t tests) {
         const int32_t link = choose(s);
         if (link < 0) return CONNECTED;
         s->level_begin[++s->depth] = s->decided;
+        s->joined_begin[s->depth] = s->joined;
+        s->saved_begin[s->depth] = s->saved_count;
         decide(s, link, USED, BY_DECISION);
     }
 }
@@ -181,8 +182,9 @@ EXPORT void kernel_free(Search *s) {
     void *arrays[] = {
         s->value, s->trail, s->reason, s->kind, s->begin, s->size, s->literals, s->step_begin, s->steps, s->step, s->first,
         s->second, s->one, s->two, s->at_uav.at, s->at_uav.links, s->at_node.at, s->at_node.links, s->length, s->centre,
-        s->radius, s->ball, s->level, s->place, s->level_begin, s->is_spare, s->side, s->is_out, s->levels, s->watch,
-        s->watch_next, s->activity, s->region, s->up, s->down, s->is_stale, s->piece, s->is_in, s->is_seen, s->has_child,
+        s->radius, s->likely, s->ball, s->level, s->place, s->level_begin, s->is_spare, s->side, s->is_out, s->levels, s->watch,
+        s->watcher, s->activity, s->region, s->up, s->down, s->edges, s->traced, s->piece, s->message, s->slot, s->joined_link, s->old_name,
+        s->joined_at, s->joined_next, s->saved, s->joined_begin, s->saved_begin, s->is_changed, s->changed, s->is_in, s->is_seen, s->has_child,
         s->order, s->parent, s->by_link, s->link_list, s->seen_list, s->node_space, s->step_list, s->literal_list, s->mark,
         s->level_mark,
     };
@@ -226,12 +228,17 @@ EXPORT Search *kernel_new(int32_t uavs, const double *centre, const double *radi
         take(&s->second, second, m, 4) && take(&s->one, one, m, 4) && take(&s->two, two, m, 4) &&
         make_incidence(&s->at_uav, first, second, links, uavs) && make_incidence(&s->at_node, one, two, links, nodes) &&
         take(&s->length, length, m, 8) && take(&s->centre, centre, 2 * u, 8) && take(&s->radius, radius, u, 8) &&
-        take(&s->ball, NULL, u, sizeof(Region)) && take(&s->level, NULL, m, 4) && take(&s->place, NULL, m, 4) &&
+        take(&s->likely, NULL, m, 1) && take(&s->ball, NULL, u, sizeof(Region)) && take(&s->level, NULL, m, 4) && take(&s->place, NULL, m, 4) &&
         take(&s->level_begin, NULL, m + 2, 4) && take(&s->is_spare, NULL, m, sizeof(bool)) &&
         take(&s->side, NULL, (m + 1) * n, 1) && take(&s->is_out, NULL, c, sizeof(bool)) && take(&s->levels, NULL, c, 4) &&
-        take(&s->watch, NULL, 2 * m, 4) && take(&s->watch_next, NULL, 2 * c, 4) && take(&s->activity, NULL, m, 8) &&
+        take(&s->watch, NULL, 2 * m, 4) && take(&s->watcher, NULL, 2 * c, sizeof(Watcher)) && take(&s->activity, NULL, m, 8) &&
         take(&s->region, NULL, u, sizeof(Region)) && take(&s->up, NULL, u, sizeof(Region)) &&
-        take(&s->down, NULL, u, sizeof(Region)) && take(&s->is_stale, NULL, u, 1) && take(&s->piece, NULL, u, 4) &&
+        take(&s->down, NULL, u, sizeof(Region)) && take(&s->edges, NULL, u, 8) &&
+        take(&s->traced, NULL, u, 8) && take(&s->piece, NULL, u, 4) &&
+        take(&s->message, NULL, 2 * u, sizeof(Region)) && take(&s->slot, NULL, m, 4) && take(&s->joined_link, NULL, u, 4) &&
+        take(&s->old_name, NULL, u, 4) && take(&s->joined_at, NULL, u, 4) && take(&s->joined_next, NULL, 2 * m, 4) &&
+        take(&s->joined_begin, NULL, m + 2, 4) && take(&s->saved_begin, NULL, m + 2, 4) &&
+        take(&s->is_changed, NULL, u, sizeof(bool)) && take(&s->changed, NULL, u, 4) &&
         take(&s->is_in, NULL, m, sizeof(bool)) && take(&s->is_seen, NULL, m, sizeof(bool)) &&
         take(&s->has_child, NULL, u, sizeof(bool)) && take(&s->order, NULL, u, 4) && take(&s->parent, NULL, u, 4) &&
         take(&s->by_link, NULL, u, 4) && take(&s->link_list, NULL, m, 4) && take(&s->seen_list, NULL, 2 * m + u + 2, 4) &&
@@ -243,9 +250,16 @@ EXPORT Search *kernel_new(int32_t uavs, const double *centre, const double *radi
     }
     for (int32_t x = 0; x < uavs; x++) {
         make_ball(s->ball[x], centre[2 * x], centre[2 * x + 1], radius[x] > LEAST_RADIUS ? radius[x] : LEAST_RADIUS);
-        s->is_stale[x] = 1;
-        s->piece[x] = x;
+        memcpy(s->region[x], s->ball[x], sizeof(Region));
+        s->piece[x] = s->changed[x] = x;
+        s->is_changed[x] = true;
+        s->joined_at[x] = -1;
     }
+    for (int32_t link = 0; link < links; link++) {
+        const double *a = centre + 2 * first[link], *b = centre + 2 * second[link];
+        s->likely[link] = (int8_t)nearest_direction(b[0] - a[0], b[1] - a[1]);
+    }
+    s->changes = uavs;
     for (int32_t literal = 0; literal < 2 * links; literal++) s->watch[literal] = -1;
     return s;
 }

@@ -10,16 +10,16 @@ import numpy as np
 
 from reknit.base.types import IntArray
 from reknit.exact.search.clause_search import can_search
+from reknit.exact.search.descending import MOST_SURVIVORS, Descents
 from reknit.exact.search.exchange import Exchange
 from reknit.exact.search.neighbourhood import Neighbourhoods
 from reknit.exact.search.proof_tree import Work
 from reknit.exact.search.shaking import Shaking
 from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import TreeSolution
-from reknit.exact.search.walking import MOST_SURVIVORS, Walks
 
 _SHAKEN = 0.5
-"""The part of the work that goes into random exchanges."""
+"""The part of the work that goes into descents or random exchanges."""
 
 
 class Improver:
@@ -40,7 +40,7 @@ class Improver:
         self._neighbourhoods = Neighbourhoods(
             state.cones, self._exchange, Work(0.0), rng, can_search(problem)
         )
-        self._random: Walks | Shaking = (Walks if is_quick else Shaking)(
+        self._random: Descents | Shaking = (Descents if is_quick else Shaking)(
             state.cones, self._exchange, Work(0.0), rng
         )
         self._exhausted: IntArray | None = None
