@@ -166,3 +166,23 @@ def test_cancelling_gives_up_the_proof() -> None:
     rows = len(plan.certificate.cases) + sum(len(lemma.cases) for lemma in plan.certificate.lemmas)
     assert rows < 20_000
     plan.verify(scenario)
+
+
+@needs_kernel
+def test_no_time_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proof that ends with a clash of the cone program is found, and what fails is not repeated.
+
+    In this swarm a tree seems to have places, a cone program refutes it, and that is the proof.
+    """
+    asked = []
+    run = ClauseSearch.run
+
+    def noted(search: ClauseSearch) -> Resolution | Faster | None:
+        asked.append(search.time_s)
+        return run(search)
+
+    monkeypatch.setattr(ClauseSearch, "run", noted)
+    plan = reknit.plan(reknit.generate(200, 180, seed=71_014, split=True), "certified")
+    assert plan.status is reknit.Status.OPTIMAL
+    assert asked
+    assert len(set(asked)) == len(asked)

@@ -92,6 +92,7 @@ static int take_conflict(Search *s, int32_t conflict) {
     s->conflicts++;
     s->since++;
     if (top_level(s, conflict) == 0) {
+        go_back(s, 0); /* the proof rests on no decision */
         s->final = conflict;
         return PROVED;
     }

@@ -200,7 +200,8 @@ def _climb(state: State, asker: Asker, work: Work, tell: Tell) -> State:
             state = replace(state, tree=better)
             tell(state)
         elif outcome is None or _is_too_long(outcome):
-            asker.failed_s, asker.failed_cost = trial_s, part.done
+            # What failed for another reason than the work would fail again.
+            asker.failed_s, asker.failed_cost = trial_s, part.done if part.is_done else math.inf
         else:
             state = replace(state, bound_s=trial_s, case=CaseProof(search, outcome))
             asker.cost = max(1.0, part.done)
