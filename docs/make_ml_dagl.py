@@ -7,6 +7,7 @@
     reknit study run examples/paper-parts.toml --profile paper
     reknit study run examples/published-preset.toml --profile paper
     reknit study run examples/published-sizes.toml --profile paper
+    reknit study run examples/published-parts.toml --profile paper
     reknit study run default-preset --profile paper
     python docs/make_ml_dagl.py [FOLDER]
 
@@ -36,6 +37,8 @@ PARTS = Path(__file__).parent.parent / PARTS_NAME
 PUBLISHED_NAME = "examples/published-preset.toml"
 PUBLISHED = Path(__file__).parent.parent / PUBLISHED_NAME
 SMALLER = PUBLISHED.parent / "published-sizes.toml"
+PUBLISHED_PARTS_NAME = "examples/published-parts.toml"
+PUBLISHED_PARTS = Path(__file__).parent.parent / PUBLISHED_PARTS_NAME
 DEFAULT_PARTS_NAME = "examples/default-parts.toml"
 DEFAULT_PARTS = Path(__file__).parent.parent / DEFAULT_PARTS_NAME
 STUDIES = (
@@ -46,6 +49,7 @@ STUDIES = (
     str(PARTS),
     str(PUBLISHED),
     str(SMALLER),
+    str(PUBLISHED_PARTS),
     "default-preset",
     str(DEFAULT_PARTS),
 )
@@ -64,9 +68,10 @@ ALLOWED = 1.25
 def main(results: Path) -> None:
     """Rewrite what stands between the marks of each table."""
     text = PAGE.read_text(encoding="utf-8")
-    sizes, layouts, whole_table, branches, parts, published, smaller, default, default_parts = (
+    sizes, layouts, whole_table, branches, parts, *more = (
         stored(results, load_study(name)) for name in STUDIES
     )
+    published, smaller, published_parts, default, default_parts = more
     sizes += [row for row in whole_table if row["label"] in (PRESET, "center-fly")]
     parallel = [row for row in branches if row["label"] == "parallel"]
     if sizes:
@@ -84,6 +89,9 @@ def main(results: Path) -> None:
     if published:
         text = filled(text, "published", paper_table(published, PUBLISHED_NAME, "published"))
         text = filled(text, "published less paper", against(published, "paper", PUBLISHED_NAME))
+    if published_parts:
+        rows = against(published_parts, "parallel", PUBLISHED_PARTS_NAME)
+        text = filled(text, "published parts", rows)
     if default:
         text = filled(text, "default", default_table(default))
         text = filled(text, "variants", variants_table(default))
