@@ -34,7 +34,17 @@ SEEDS = {"bytes": 0}
 """Where not 1: one without a learned planner."""
 
 
-@pytest.mark.parametrize("name", [name for name in PARTS if name != "kills"])
+_LONG = ("bytes", "invariance")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in _LONG else ())
+        for name in PARTS
+        if name != "kills"
+    ],
+)
 def test_a_seed_of_every_part(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,7 @@ POLICIES = [
         RadioChannel(),
         RadioChannel(loss=Bernoulli(0.3), noise_m=2.0),
         RadioChannel(loss=GilbertElliott(0.2, 4.0)),
-        RadioChannel(hop_delay_s=0.05),
+        pytest.param(RadioChannel(hop_delay_s=0.05), marks=pytest.mark.long),
     ],
     ids=["clean", "lossy", "bursts", "slow"],
 )
