@@ -186,6 +186,7 @@ def test_it_is_no_proof_elsewhere(tmp_path: Path) -> None:
         replace(plan, certificate=larger).verify(scenario)
 
 
+@pytest.mark.long
 def test_changed_proofs_that_pass_are_true() -> None:
     """Of some hundred changed certificates none proves more than a second judge allows, who looks
     along the arcs angle by angle.

@@ -30,6 +30,7 @@ def test_no_bound_is_above_the_optimum_and_no_plan_far_from_it(seed: int) -> Non
     _compare(100 + seed, 20, 5, 5)
 
 
+@pytest.mark.long
 def test_six_survivors() -> None:
     """The same on eight swarms of six, with 1,296 trees each."""
     _compare(7, 8, 6, 6)
