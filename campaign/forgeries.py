@@ -15,6 +15,16 @@ from reknit.errors import ReknitError
 from reknit.plans.files import parse_plan, plan_json
 
 _CHANGES = 100
+_RINGS = 0.1
+"""Of the swarms, that stand around a hole."""
+
+
+def _ring(rng: np.random.Generator) -> reknit.Scenario:
+    """A bent ring, whose bound is one by a hole as a rule."""
+    count = int(rng.integers(12, 41))
+    angle = 2.0 * np.pi * np.arange(count) / count
+    points = np.stack([np.cos(angle), np.sin(angle)], axis=1) * 30.0 * count
+    return reknit.Scenario(points + rng.normal(0.0, 15.0, points.shape), (), 120.0, 10.0)
 
 
 def forgeries(seed: int, _: Path) -> Outcome:
@@ -27,6 +37,8 @@ def forgeries(seed: int, _: Path) -> Outcome:
     # Of far spread survivors the proofs are forces on all of them, or a hole.
     spread = float(rng.choice([1.0, 1.0, 6.0]))
     scenario = reknit.Scenario(swarm.positions * spread, swarm.destroyed.tolist(), 120.0, 10.0)
+    if rng.random() < _RINGS:
+        scenario = _ring(rng)
     plan = reknit.plan(scenario, "certified", effort=500)
     text, judge = plan_json(plan), Judge(scenario)
     of_forces = _CHANGES * (plan.certificate.pulls is not None)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from reknit.base.types import FloatArray
-from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting
+from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting, Winding
 from reknit.plans.status import Status
 
 _ODD = (0.0, -0.0, 1.0, -1.0, 5e-324, 2.7e-162, 1e-9, 1e30, 1e200, 1.7e308, np.inf, np.nan)
@@ -86,6 +86,21 @@ def _mutate_bundle(bundle: Bundle, rng: np.random.Generator) -> Bundle:
     return replace(bundle, links=bundle.links[keep])
 
 
+def _mutate_winding(winding: Winding, rng: np.random.Generator) -> Winding:
+    """Other weights, a straighter or rounder way, or fewer gaps."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return replace(winding, straight_rad=_mutate_number(winding.straight_rad, rng))
+    if kind == 1:
+        return replace(winding, gaps=np.delete(winding.gaps, rng.integers(len(winding.gaps))))
+    weights = winding.weights.copy()
+    if kind == 2:
+        weights[rng.integers(len(weights))] = rng.integers(-1, 2 * int(weights.max()) + 2)
+    else:
+        weights = np.roll(weights, int(rng.integers(1, len(weights) + 1)))
+    return replace(winding, weights=weights)
+
+
 def _mutate_parting(parting: Parting, rng: np.random.Generator, nodes: int) -> Parting:
     """Other cases, another cut, or another clash at an end."""
     kind = rng.integers(3)
@@ -117,6 +132,11 @@ def mutate(certificate: Certificate, rng: np.random.Generator, nodes: int) -> Ce
         certificate = replace(certificate, pulls=_mutate_vectors(certificate.pulls, rng))
     if certificate.hole is not None and rng.random() < 0.7:
         certificate = replace(certificate, hole=_mutate_vectors(certificate.hole, rng))
+    if certificate.windings and rng.random() < 0.7:
+        windings = list(certificate.windings)
+        at = int(rng.integers(len(windings)))
+        windings[at] = _mutate_winding(windings[at], rng)
+        certificate = replace(certificate, windings=tuple(windings))
     if certificate.bundles and rng.random() < 0.7:
         bundles = list(certificate.bundles)
         at = int(rng.integers(len(bundles)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -131,25 +132,60 @@ class Judge:
         return Fraction(max(0.0, pull / give)) if give > 0 else Fraction(0)
 
     def _hole_s(self, certificate: reknit.Certificate) -> Fraction:
-        """(5), for all neighbours in the order of their angles."""
+        """Ways around a hole, covered from a few places where everybody can be.
+
+        More places could only cover more, so what is covered from these is no proof at all, and
+        where they leave a way uncovered the claim is given the benefit of the doubt.
+        """
         if certificate.hole is None:
             return Fraction(0)
-        trial_s, n = float(certificate.trial_s), len(self.start)
+        trial_s = float(certificate.trial_s)
         seen = self.scenario.survivor_positions - np.asarray(certificate.hole)
-        distance = np.hypot(seen[:, 0], seen[:, 1])
+        starts = seen[:, 0] + 1j * seen[:, 1]
         reach = self.scenario.survivor_speeds_mps * trial_s
-        nearest = float((distance - reach).min())
+        nearest = float((np.abs(starts) - reach).min())
         if nearest <= 0 or self.scenario.planning_range_m > 2 * nearest:
             return Fraction(0)
-        width = np.arcsin(reach / distance)
-        angle = np.arctan2(seen[:, 1], seen[:, 0])
-        order = np.argsort(angle)
-        spans = 2 * math.asin(self.scenario.planning_range_m / (2 * nearest)) * (n - 1)
-        for i, j in zip(order, np.roll(order, -1), strict=True):
-            between = float((angle[j] - angle[i]) % (2 * math.pi))
-            if spans + between + width[i] + width[j] >= 2 * math.pi * (1 + _ROUNDING):
-                return Fraction(0)
+        # Twelve directions and the middle, whence 24 points half a link away.
+        spots = np.append(0, np.exp(2j * math.pi * np.arange(12) / 12))
+        about = self.scenario.planning_range_m / 2 * np.exp(2j * math.pi * np.arange(24) / 24)
+        discs = starts[:, None, None] + (reach[:, None] * spots)[:, :, None] + about
+        around = [int(row) for row in np.argsort(np.angle(starts))]
+        windings = certificate.windings or (
+            reknit.Winding(np.arange(len(starts)), 0.0, np.ones(1, dtype=np.int64)),
+        )
+        gaps = sorted(int(row) for winding in windings for row in winding.gaps)
+        if gaps != sorted(around) or any(w.weights.min() < 0 for w in windings):
+            return Fraction(0)
+        for winding in windings:
+            for gap in winding.gaps:
+                first = around.index(int(gap))
+                order = around[first:] + around[:first]
+                if self._is_covered(discs[order], starts[order], winding, nearest):
+                    return Fraction(0)
         return Fraction(trial_s)
+
+    def _is_covered(self, discs: Any, starts: Any, winding: reknit.Winding, nearest: float) -> bool:
+        """Whether the first to the last of a way reach around it, each from the best of its spots
+        on the way between them.
+        """
+        turned = np.mod(np.angle(starts / starts[0]), 2 * math.pi)
+        turned[0] = 0
+        last = float(turned[-1])
+        angle = turned[:, None, None] + np.angle(discs / starts[:, None, None])
+        low, high = winding.straight_rad, last - winding.straight_rad
+        before = np.abs(discs) * np.sin(np.clip(low - angle, -math.pi / 2, math.pi / 2))
+        beyond = np.abs(discs) * np.sin(np.clip(angle - high, -math.pi / 2, math.pi / 2))
+        far = np.where(angle < low, low - before / nearest, angle)
+        far = np.where(angle > high, high + beyond / nearest, far)
+        margin = 1 - self.scenario.planning_range_m / nearest
+        weights = np.asarray(winding.weights, dtype=np.float64)
+        edges = np.linspace(low - margin, high + margin, len(weights) + 1)
+        counts = np.interp(far, edges, np.append(0, np.cumsum(weights)))
+        most, least = counts.max(axis=2), counts.min(axis=2)
+        covered = float((most - least)[1:-1].max(axis=1).sum())
+        left = float(least[-1].min() - most[0].max())
+        return covered >= left + _ROUNDING * float(weights.sum())
 
     def _bundles_s(self, certificate: reknit.Certificate) -> Fraction:
         """(6), link by link."""

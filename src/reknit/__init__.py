@@ -36,7 +36,14 @@ if TYPE_CHECKING:
     from reknit.knowledge.policies.protocols import Policy
     from reknit.knowledge.repeated import recover_repeatedly
     from reknit.knowledge.simulator import operate
-    from reknit.plans.certificate import Bundle, Certificate, Clash, Lemma, Parting
+    from reknit.plans.certificate import (
+        Bundle,
+        Certificate,
+        Clash,
+        Lemma,
+        Parting,
+        Winding,
+    )
     from reknit.plans.plan import Plan
     from reknit.plans.status import Status
     from reknit.plans.verification import Verification
@@ -95,6 +102,7 @@ _HOME = {
     "TargetPlanner": "reknit.algorithms.protocols",
     "Task": "reknit.study.spec.task",
     "Verification": "reknit.plans.verification",
+    "Winding": "reknit.plans.certificate",
     "ViewSpec": "reknit.study.spec.views",
     "fly": "reknit.flight.simulator",
     "generate": "reknit.swarm.generate",
@@ -148,6 +156,7 @@ __all__ = [
     "Task",
     "Verification",
     "ViewSpec",
+    "Winding",
     "fly",
     "generate",
     "load_scenario",

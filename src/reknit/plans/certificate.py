@@ -85,6 +85,27 @@ class Bundle:
 
 
 @dataclass(frozen=True, eq=False)
+class Winding:
+    """How the way around a hole is measured for some of its gaps (see `Certificate.hole`).
+
+    Parameters
+    ----------
+    gaps
+        (k,) survivors (rows, ascending), each the first one counterclockwise of a gap between
+        two neighbours, as seen from the hole. The way leads from it around to the other one.
+    straight_rad
+        So far from both ends of the way the places that count as equally far along it are rays
+        from the hole; nearer to an end, parallels to the last of these rays.
+    weights
+        (m,) whole numbers, what equal parts of the way count.
+    """
+
+    gaps: IntArray
+    straight_rad: float
+    weights: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class Parting:
     """Cases of the directions in which survivors that are too close can part, in the plane.
 
@@ -153,6 +174,9 @@ class Certificate:
     hole
         (2,) a point that no chain of all survivors can surround before `trial_s`, nor any of them
         or their links cross (docs/bounds.md). None otherwise.
+    windings
+        For a hole: how the ways around it are measured, every gap in one of them. None: along
+        all of them angles count alike.
     bundles
         Bundles of links with weights, such that any candidate at `trial_s` weighs so much in all
         bundles it belongs to that a tree would weigh more than the bundles allow
@@ -172,6 +196,7 @@ class Certificate:
     apart: tuple[int, int] | None = None
     pulls: FloatArray | None = None
     hole: FloatArray | None = None
+    windings: tuple[Winding, ...] = ()
     crowd: IntArray | None = None
     bundles: tuple[Bundle, ...] = ()
     parting: Parting | None = None

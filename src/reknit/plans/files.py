@@ -17,7 +17,15 @@ from reknit.base.faults import plain_error
 from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.base.types import IntArray
 from reknit.base.values import is_finite
-from reknit.plans.certificate import FOLLOWS, Bundle, Certificate, Clash, Lemma, Parting
+from reknit.plans.certificate import (
+    FOLLOWS,
+    Bundle,
+    Certificate,
+    Clash,
+    Lemma,
+    Parting,
+    Winding,
+)
 from reknit.plans.plan import Plan
 from reknit.plans.status import Status
 
@@ -63,6 +71,14 @@ class _LemmaFile(BaseModel):
     cases: list[tuple[_First, _End]]
 
 
+class _WindingFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    gaps: list[_Row]
+    straight_rad: float
+    weights: list[_Row]
+
+
 class CertificateFile(BaseModel):
     """The JSON form of a certificate."""
 
@@ -76,6 +92,7 @@ class CertificateFile(BaseModel):
     apart: tuple[_Row, _Row] | None
     pulls: list[list[float]] | None = None
     hole: list[float] | None = None
+    windings: list[_WindingFile] = []
     crowd: list[_Row] | None = None
     bundles: list[_BundleFile] = []
     parting: _PartingFile | None = None
@@ -236,6 +253,14 @@ def certificate_file(certificate: Certificate) -> CertificateFile:
         apart=certificate.apart,
         pulls=None if certificate.pulls is None else certificate.pulls.tolist(),
         hole=None if certificate.hole is None else certificate.hole.tolist(),
+        windings=[
+            _WindingFile(
+                gaps=winding.gaps.tolist(),
+                straight_rad=winding.straight_rad,
+                weights=winding.weights.tolist(),
+            )
+            for winding in certificate.windings
+        ],
         crowd=None if certificate.crowd is None else certificate.crowd.tolist(),
         bundles=[
             _BundleFile(
@@ -291,6 +316,14 @@ def certificate_of(model: CertificateFile) -> Certificate:
         apart=model.apart,
         pulls=None if model.pulls is None else np.asarray(model.pulls, dtype=np.float64),
         hole=None if model.hole is None else np.asarray(model.hole, dtype=np.float64),
+        windings=tuple(
+            Winding(
+                np.asarray(winding.gaps, dtype=np.int64),
+                winding.straight_rad,
+                np.asarray(winding.weights, dtype=np.int64),
+            )
+            for winding in model.windings
+        ),
         crowd=None if model.crowd is None else np.asarray(model.crowd, dtype=np.int64),
         bundles=tuple(
             Bundle(bundle.weight, np.asarray(bundle.nodes, dtype=np.int64), _rows(bundle.links))

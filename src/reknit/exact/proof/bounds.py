@@ -134,7 +134,7 @@ def _strongest(state: State, context: Context) -> tuple[Certificate | None, bool
     if state.bound_s == 0.0 or state.is_proved:
         return None, not context.is_over
     known_s = state.bound_s
-    strongest = hole_certificate(state.problem, known_s)
+    strongest = hole_certificate(state.problem, known_s, state.tree.time_s, lambda: context.is_over)
     known_s = known_s if strongest is None else strongest.bound_s
     pulled = pull_certificate(state.problem, known_s, lambda: context.is_over)
     if pulled is not None:

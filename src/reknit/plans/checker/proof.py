@@ -95,7 +95,7 @@ def prove(
         proofs.append(Proved(pulled_s, kind, vectors=len(certificate.pulls)))
     if certificate.hole is not None:
         trial_s = _number("trial_s", certificate.trial_s)
-        check_hole(Survivors.of(scenario), certificate.hole, trial_s)
+        check_hole(Survivors.of(scenario), certificate.hole, certificate.windings, trial_s)
         proofs.append(Proved(trial_s, "a hole that no chain of survivors surrounds"))
     if certificate.crowd is not None:
         crowd_s = crowd_time_s(Survivors.of(scenario), certificate.crowd, scenario.min_separation_m)
@@ -109,7 +109,7 @@ def prove(
 
 _COMPANIONS: dict[str, tuple[str, ...]] = {
     "cases": ("trial_s", "clashes", "lost", "lemmas"),
-    "hole": ("trial_s",),
+    "hole": ("trial_s", "windings"),
     "bundles": ("trial_s", "clashes"),
 }
 """What goes with the parts of a certificate that do not stand alone."""
@@ -126,7 +126,7 @@ def refuse_idle_parts(certificate: Certificate, proved: Proved) -> None:
     if there and certificate.bound_s == 0.0:
         raise InvalidProof(f"the certificate has {there[0]} and claims nothing")
     needed = _COMPANIONS.get(there[0], ()) if there else ()
-    for name in ("trial_s", "clashes", "lost", "lemmas"):
+    for name in ("trial_s", "clashes", "lost", "lemmas", "windings"):
         if name not in needed and _is_there(getattr(certificate, name)):
             raise InvalidProof(f"the certificate's {name} has no part in its proof")
     if proved.idle:
