@@ -16,6 +16,7 @@ import numpy as np
 from reknit.base.context import never
 from reknit.base.types import IntArray
 from reknit.exact.compiled.kernel import CLASH, LEARNED
+from reknit.exact.compiled.kernel import CUT as CUT_KIND
 from reknit.exact.search.bits import members
 from reknit.exact.search.clause_search import ClauseSearch
 from reknit.exact.search.proof_tree import ask
@@ -23,25 +24,6 @@ from reknit.plans.certificate import BY_LEMMA, CUT, FOLLOWS, RULED_OUT, Lemma
 
 _STEPS_EACH = 20
 """A clause counts as so many parts of a proof in the question whether to go on."""
-
-
-class _Clause(NamedTuple):
-    """What a clause denies, as bits of links, and how a learned one follows from others.
-
-    Parameters
-    ----------
-    needs, lacks
-        It denies that all of the first are used and none of the second.
-    steps
-        The other clauses with the link that each of them decides, in the order of the chain.
-    last
-        The clause that is denied as a whole then; -1 if it is not a learned one.
-    """
-
-    needs: int
-    lacks: int
-    steps: tuple[tuple[int, int], ...] = ()
-    last: int = -1
 
 
 class Chains(NamedTuple):
@@ -80,78 +62,85 @@ def chains(search: ClauseSearch, pairs: IntArray, is_over: Callable[[], bool] = 
         Of the clauses only those that the proof rests on.
     """
     kernel = search.kernel
-    kinds = kernel.kinds.tolist()
-    known: dict[int, _Clause] = {}
-
-    def clause(number: int) -> _Clause:
-        """A clash or a cut; learned clauses are known before they are asked for."""
-        if number not in known:
-            links = sum(1 << link for link in kernel.links_of(number).tolist())
-            known[number] = _Clause(links, 0) if kinds[number] == CLASH else _Clause(0, links)
-        return known[number]
-
-    def resolved(first: int, steps: list[tuple[int, int]]) -> _Clause:
-        needs, lacks = clause(first).needs, clause(first).lacks
-        taken = []
-        for other, link in steps:
-            bit = 1 << link
-            if not (needs | lacks) & bit:
-                continue  # nothing rests on this link any more
-            more = clause(other)
-            needs, lacks = (needs | more.needs) & ~bit, (lacks | more.lacks) & ~bit
-            taken.append((other, link))
-        return _Clause(needs, lacks, tuple(reversed(taken)), first)
-
+    lines = _Lines(kernel.kinds.tolist(), len(pairs))
     for count, number in enumerate(search.needed_clauses()):
         ask(is_over, count * _STEPS_EACH)
-        if kinds[number] == LEARNED:
-            (first, _), *steps = kernel.steps_of(number)
-            known[number] = resolved(first, [(other, link) for other, link in steps])
-    decided = [(reason, link) for link, reason in reversed(kernel.decided())]
-    return _written(resolved(kernel.final, decided), known, kinds, pairs, is_over)
+        if lines.kinds[number] == LEARNED:
+            lines.learn(number, kernel.steps_of(number))
+        else:
+            lines.know(number, kernel.links_of(number).tolist())
+    decided = [[reason, link] for link, reason in reversed(kernel.decided())]
+    lines.learn(lines.whole, [[kernel.final, -1], *decided])
+    return lines.written(pairs, is_over)
 
 
-def _written(
-    whole: _Clause,
-    known: dict[int, _Clause],
-    kinds: list[int],
-    pairs: IntArray,
-    is_over: Callable[[], bool],
-) -> Chains:
-    """The rows of a clause that denies nothing, and of all that it rests on."""
-    rests_on: set[int] = set()
-    waiting = [whole]
-    while waiting:
-        part = waiting.pop()
-        for other in (part.last, *(other for other, _ in part.steps)):
-            if other not in rests_on:
-                rests_on.add(other)
-                if kinds[other] == LEARNED:
-                    waiting.append(known[other])
-    clashes = sorted(number for number in rests_on if kinds[number] == CLASH)
-    cuts = sorted(rests_on - set(clashes) - {n for n in rests_on if kinds[n] == LEARNED})
-    learned = sorted(number for number in rests_on if kinds[number] == LEARNED)
-    name = {number: row for row, number in enumerate(clashes)}
-    name |= {number: row for row, number in enumerate(cuts + learned)}
+class _Lines:
+    """What clauses deny, as bits of links, and how learned ones follow from others.
 
-    def rows(part: _Clause) -> IntArray:
-        written = [
-            (RULED_OUT if kinds[other] == CLASH else FOLLOWS, name[other])
-            for other, _ in part.steps
-        ]
-        written.append((-1 if kinds[part.last] == CLASH else BY_LEMMA, name[part.last]))
-        return np.asarray(written, dtype=np.int64)
+    A clause denies that all links of one set are used and none of another one.
 
-    at_cut = np.asarray([[-1, CUT]], dtype=np.int64)
-    lemmas = []
-    for count, number in enumerate(cuts + learned):
-        ask(is_over, count * _STEPS_EACH)
-        part = known[number]
-        lemmas.append(
-            Lemma(
-                pairs[members(part.needs)],
-                pairs[members(part.lacks)],
-                rows(part) if kinds[number] == LEARNED else at_cut,
-            )
-        )
-    return Chains(rows(whole), tuple(lemmas), clashes)
+    Parameters
+    ----------
+    kinds
+        Of every clause. One more is the whole, which denies nothing.
+    links
+        How many there are.
+    """
+
+    def __init__(self, kinds: list[int], links: int) -> None:
+        self.kinds = [*kinds, LEARNED]
+        self.whole = len(kinds)
+        self._bit = [1 << link for link in range(links)]
+        self._used = [0] * len(self.kinds)
+        self._unused = [0] * len(self.kinds)
+        self._rests_on: dict[int, list[int]] = {}
+
+    def know(self, number: int, links: list[int]) -> None:
+        """A clash or a cut."""
+        denied = self._used if self.kinds[number] == CLASH else self._unused
+        denied[number] = sum(self._bit[link] for link in links)
+
+    def learn(self, number: int, steps: list[list[int]]) -> None:
+        """A clause that was resolved from a first one and others, each on a link; those on whose
+        link nothing rests any more are left out.
+        """
+        all_used, all_unused, bits = self._used, self._unused, self._bit
+        first = steps[0][0]
+        used, unused = all_used[first], all_unused[first]
+        chain = [first]
+        for other, link in steps[1:]:
+            bit = bits[link]
+            if (used | unused) & bit:
+                used, unused = (used | all_used[other]) & ~bit, (unused | all_unused[other]) & ~bit
+                chain.append(other)
+        all_used[number], all_unused[number] = used, unused
+        chain.reverse()
+        self._rests_on[number] = chain
+
+    def written(self, pairs: IntArray, is_over: Callable[[], bool]) -> Chains:
+        """The rows of the whole, and of all that it rests on."""
+        is_needed = np.zeros(self.whole + 1, dtype=bool)
+        is_needed[self.whole] = True
+        for number in reversed(self._rests_on):  # a clause comes after those that it rests on
+            if is_needed[number]:
+                is_needed[self._rests_on[number]] = True
+        kinds = np.asarray(self.kinds)
+        needed = [np.flatnonzero(is_needed & (kinds == kind)) for kind in (CLASH, CUT_KIND)]
+        learned = [number for number in self._rests_on if is_needed[number]]
+        name = np.zeros(self.whole + 1, dtype=np.int64)
+        name[needed[0]] = np.arange(len(needed[0]))
+        numbers = [*needed[1].tolist(), *learned]
+        name[numbers] = np.arange(len(numbers))
+        chain = np.concatenate([self._rests_on[number] for number in learned])
+        end = np.cumsum([len(self._rests_on[number]) for number in learned])
+        is_clash = kinds[chain] == CLASH
+        rows = np.stack([np.where(is_clash, RULED_OUT, FOLLOWS), name[chain]], axis=1)
+        rows[end - 1, 0] = np.where(is_clash[end - 1], -1, BY_LEMMA)
+        at_cut = np.asarray([[-1, CUT]], dtype=np.int64)
+        cases = [at_cut] * len(needed[1]) + np.split(rows, end[:-1])
+        lemmas = []
+        for count, number in enumerate(numbers[:-1]):
+            ask(is_over, count * _STEPS_EACH)
+            used, unused = members(self._used[number]), members(self._unused[number])
+            lemmas.append(Lemma(pairs[used], pairs[unused], cases[count]))
+        return Chains(cases[-1], tuple(lemmas), needed[0].tolist())

@@ -21,10 +21,11 @@ from scipy.spatial import cKDTree
 from reknit.base.errors import InvalidProof
 from reknit.base.types import IntArray
 from reknit.plans.certificate import BY_LEMMA, CANDIDATE_HAIR, CUT, FOLLOWS, RULED_OUT, Lemma
+from reknit.plans.checker.chains import Chains, Statements, chained
 from reknit.plans.checker.pieces import LinkRule, links_of, merge, pieces
 from reknit.plans.checker.survivors import Survivors, whole_numbers
 
-MOST_ROWS = 200_000
+MOST_ROWS = 500_000
 """A certificate with more rows is refused unread."""
 
 _MOST_LOOKUPS = 10_000_000
@@ -67,22 +68,38 @@ class Walk:
         self._count = swarm.count
         self._swarm = swarm
         self.is_over = is_over
-        self._held = [frozenset(self._keys(rows)) for rows in links]
-        self.clashes: set[int] = set()
+        used = self._key_arrays([supposed for supposed, _, _ in lines])
+        unused = self._key_arrays([supposed for _, supposed, _ in lines])
+        self._held = self._key_arrays(links)
+        self._supposed = list(zip(used, unused, strict=True))
         self.cuts = 0
         self.losses = self._check_rows([rows for _, _, rows in lines], len(links))
         self.absent: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        self._proved: list[tuple[frozenset[int], frozenset[int]]] = []
-        self._lookups = self._looks = 0
         asked = np.concatenate([part for line in lines for part in line])
         asked = asked[asked[:, 0] >= 0]
         swarm.check_links(asked)
-        for used, unused, rows in lines:
-            supposed = (frozenset(self._keys(used)), frozenset(self._keys(unused)))
-            self._go(*supposed, rows)
-            self._proved.append(supposed)
+        statements = Statements(used[:-1], unused[:-1], self._held)
+        statements.refuse_contradictions()
+        at_once = chained([rows for _, _, rows in lines])
+        chains = Chains(statements, at_once, [lines[number][2] for number in at_once])
+        self.clashes = chains.clashes
+        self._lookups, self._looks = chains.lookups, 0
+        self._look_up(0)
+        chains.check(is_over)
+        for number in np.setdiff1d(np.arange(len(lines)), at_once).tolist():
+            self._go(*self._proved(number), lines[number][2])
         ruled_out = np.asarray(list(self.absent), dtype=np.int64)  # also by a clash alone
         self.asked = np.unique(np.concatenate([self._key_array(asked), ruled_out]))
+
+    def _proved(self, lemma: int) -> tuple[frozenset[int], frozenset[int]]:
+        """What a lemma supposes used and unused; the whole, after all lemmas, supposes nothing."""
+        used, unused = self._supposed[lemma]
+        return frozenset(used.tolist()), frozenset(unused.tolist())
+
+    def _clash(self, number: int) -> frozenset[int]:
+        """The links of a clash, which has a part in the proof now."""
+        self.clashes.add(number)
+        return frozenset(self._held[number].tolist())
 
     def _check_rows(self, lists: list[IntArray], clashes: int) -> list[int]:
         """Refuse rows that refer to what is not there; of every cut the survivor supposed lost."""
@@ -108,14 +125,18 @@ class Walk:
     def _key_array(self, rows: IntArray) -> IntArray:
         return np.asarray(rows[:, 0] * self._count + rows[:, 1])
 
+    def _key_arrays(self, lists: list[IntArray]) -> list[IntArray]:
+        """The keys of many short lists."""
+        keys = self._key_array(np.concatenate([np.zeros((0, 2), dtype=np.int64), *lists]))
+        ends = np.cumsum([len(rows) for rows in lists], dtype=np.int64).tolist()
+        return [keys[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+
     def _keys(self, rows: IntArray) -> list[int]:
         keys: list[int] = self._key_array(rows).tolist()
         return keys
 
     def _go(self, supposed: frozenset[int], excluded: frozenset[int], rows: IntArray) -> None:
         """One pass over the rows of one tree, with some links in use and some ruled out."""
-        if supposed & excluded:
-            raise InvalidProof("a lemma of the certificate supposes a link used and not used")
         path: list[tuple[int, bool]] = []
         used = set(supposed)
         since = dict.fromkeys(excluded, self.cuts)  # of links ruled out, the first cut without
@@ -171,10 +192,9 @@ class Walk:
         decided as it supposes; and whether that link is therefore used.
         """
         if first == RULED_OUT:
-            needs, lacks, kind = self._held[number], frozenset[int](), "clash"
-            self.clashes.add(number)
+            needs, lacks, kind = self._clash(number), frozenset[int](), "clash"
         else:
-            needs, lacks = self._proved[number]
+            needs, lacks = self._proved(number)
             kind = "lemma"
         self._look_up(len(needs) + len(lacks))
         open_needs, open_lacks = needs.difference(used), lacks.difference(since)
@@ -185,7 +205,7 @@ class Walk:
     def _end(self, first: int, number: int, used: set[int], since: dict[int, int]) -> None:
         """Refuse an end that does not follow from what is decided."""
         if first == BY_LEMMA:
-            needs, lacks = self._proved[number]
+            needs, lacks = self._proved(number)
             self._look_up(len(needs) + len(lacks))
             if not (needs <= used and lacks <= since.keys()):
                 raise InvalidProof(f"the certificate uses lemma {number} where it does not hold")
@@ -193,9 +213,8 @@ class Walk:
             self.cuts += 1
         else:
             self._look_up(len(self._held[number]))
-            if not self._held[number] <= used:
+            if not self._clash(number) <= used:
                 raise InvalidProof(f"the certificate uses clash {number} where it does not hold")
-            self.clashes.add(number)
 
     def _look_up(self, links: int) -> None:
         self._lookups += links
