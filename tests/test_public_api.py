@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import re
@@ -118,6 +119,20 @@ def test_what_the_public_gives_is_public() -> None:
         if kind not in public and kind.__module__ not in PUBLIC_MODULES
     }
     assert hidden == {}
+
+
+def test_every_error_is_public() -> None:
+    """Each class of the sources that is a `ReknitError` has its name in `reknit.errors`."""
+    bases = {
+        item.name: {base.id for base in item.bases if isinstance(base, ast.Name)}
+        for path in Path(reknit.__file__).parent.rglob("*.py")
+        for item in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(item, ast.ClassDef)
+    }
+    known = {"ReknitError"}
+    while grown := {name for name in bases if bases[name] & known} - known:
+        known |= grown
+    assert known == set(reknit.errors.__all__)
 
 
 def returned(function: Any) -> list[type]:

@@ -109,12 +109,16 @@ class StoreRefused(ReknitError):
     """A results file belongs to something else, or somebody else has it open."""
 
 
+class NoCluster(ReknitError):
+    """A Ray cluster cannot be reached, or does not let us in."""
+
+
 class ChangedInstance(ReknitError):
     """An instance does not come out as it was frozen; results on it could not be compared."""
 
 
 class InvalidWeights(ReknitError):
-    """A file of trained weights is missing, damaged, or made for another network."""
+    """A file of trained weights is missing, damaged, or made for another net."""
 
 
 class MissingExtra(ReknitError):

@@ -17,10 +17,15 @@ from typing import Any
 import duckdb
 import pytest
 
-from reknit.base.errors import InvalidParameter, MissingExtra, ReknitError, StoreRefused
+from reknit.base.errors import (
+    InvalidParameter,
+    MissingExtra,
+    NoCluster,
+    ReknitError,
+    StoreRefused,
+)
 from reknit.base.types import JsonDict
 from reknit.study.run import engines, runner
-from reknit.study.run.engines import NoCluster
 from reknit.study.run.runner import run_study
 from reknit.study.run.task import run_task
 from reknit.study.spec.study import Study, load_study

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from importlib import import_module
 from typing import Any
 
-from reknit.base.errors import InvalidParameter, MissingExtra, ReknitError
+from reknit.base.errors import InvalidParameter, MissingExtra, NoCluster
 from reknit.base.types import JsonDict
 from reknit.base.values import check_known
 from reknit.study.run.task import failure, run_task
@@ -54,10 +54,6 @@ def _pool(loky: Any, workers: int) -> Any:
         initializer=_end_with,
         initargs=(os.getpid(),),
     )
-
-
-class NoCluster(ReknitError):
-    """A Ray cluster cannot be reached, or does not let us in."""
 
 
 def check_engine(engine: str, address: str | None) -> None:
