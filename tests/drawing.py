@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from reknit.base.types import IntArray
+from reknit.base.types import FloatArray, IntArray
 
 
 def pixels_of(figure: Figure) -> IntArray:
@@ -30,3 +33,20 @@ def drawn_pixels(figure: Figure) -> list[int]:
         np.asarray(axes.get_window_extent().extents).astype(int).tolist() for axes in figure.axes
     ]
     return [int(is_changed[low:high, left:right].sum()) for left, low, right, high in boxes]
+
+
+def places(points: FloatArray) -> set[tuple[float, ...]]:
+    """Points that can be compared."""
+    return {tuple(point) for point in np.asarray(points).round(6).tolist()}
+
+
+def marked(axes: Any) -> set[tuple[float, ...]]:
+    """Where the visible marks of a map are."""
+    found = [art for art in axes.collections if isinstance(art, PathCollection)]
+    return set().union(
+        *(
+            places(np.asarray(art.get_offsets(), dtype=np.float64))
+            for art in found
+            if art.get_visible()
+        )
+    )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 from reknit.base.errors import UnknownName
 from reknit.knowledge import kinds, studies
+from tests.drawing import drawn_pixels
 
 
 def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,6 +36,44 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     )
     assert "False 'done's in all 4 runs: 0." in text
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_picture_has_the_means_of_every_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line per policy in each panel, through its means, with bars as long as its intervals."""
+
+    def small() -> Iterator[kinds.Kind]:
+        yield kinds.Kind("rendezvous", 20, 10, panel="N", line="one", x=20.0)
+        yield kinds.Kind("rendezvous", 20, 12, panel="N", line="one", x=30.0)
+        yield kinds.Kind("rendezvous", 20, 10, panel="lost", line="other", x=10.0)
+
+    monkeypatch.setitem(kinds.STUDIES, "noise", small)
+    path, *_ = studies.run_knowledge_study("noise", tmp_path, 2)
+    rows = studies.read_rows(path)
+    figure = studies.study_figure("noise", rows)
+    shown = [
+        (place, mean, half)
+        for axes in figure.axes
+        for drawn in axes.containers
+        if isinstance(drawn, ErrorbarContainer)
+        for place, mean, half in read_off(drawn)
+    ]
+    wanted = [
+        (kind.x, *studies.interval(studies.of_kind(rows, kind), "price_of_ignorance")[:2])
+        for kind in small()
+    ]
+    np.testing.assert_allclose(shown, wanted)
+    assert min(drawn_pixels(figure)) > 200
+
+
+def read_off(drawn: Any) -> list[tuple[float, float, float]]:
+    """Place, mean and half the length of the bar of every point that is drawn."""
+    line, _, (bars,) = drawn
+    assert line.get_visible()
+    assert bars.get_visible()
+    halves = [float(segment[1, 1] - segment[0, 1]) / 2.0 for segment in bars.get_segments()]
+    return list(zip(line.get_xdata(), line.get_ydata(), halves, strict=True))
 
 
 def test_rows_do_not_survive_other_defaults(

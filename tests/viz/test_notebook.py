@@ -11,15 +11,14 @@ from typing import Any
 import nbformat
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from nbclient import NotebookClient
 from PIL import Image
 
 import reknit
-from reknit.base.types import FloatArray
 from reknit.viz.style import PATH, moved
-from tests.drawing import drawn_pixels
+from tests.drawing import drawn_pixels, marked, places
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
 
@@ -85,23 +84,6 @@ def test_plots_show_their_data(run: reknit.Run) -> None:
     assert arrived(planned) == places(targets[(targets != start).any(axis=1)])
     with pytest.raises(reknit.errors.InvalidParameter, match="scenario"):
         run.plan.plot()
-
-
-def places(points: FloatArray) -> set[tuple[float, ...]]:
-    """Points that can be compared."""
-    return {tuple(point) for point in np.asarray(points).round(6).tolist()}
-
-
-def marked(axes: Any) -> set[tuple[float, ...]]:
-    """Where the visible marks of a map are."""
-    found = [art for art in axes.collections if isinstance(art, PathCollection)]
-    return set().union(
-        *(
-            places(np.asarray(art.get_offsets(), dtype=np.float64))
-            for art in found
-            if art.get_visible()
-        )
-    )
 
 
 def arrived(axes: Any) -> set[tuple[float, ...]]:

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.text import Text
 from mpl_toolkits.mplot3d import proj3d
 from PIL import Image
@@ -249,7 +249,9 @@ def test_large_swarms_get_fewer_frames_and_a_word() -> None:
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_comparisons_are_drawn(tmp_path: Path, dim: int) -> None:
-    """One map per planner beside the bars, each with its survivors."""
+    """One map per planner beside the bars, each with its survivors; a bar as long as the time of
+    each.
+    """
     scenario = reknit.generate(30, 15, seed=2, split=True, dim=dim)
     runs = [reknit.recover(scenario, name) for name in ("center-fly", "hero", "contraction")]
     figure = comparison_figure(runs, reknit.lower_bound(scenario).bound_s)
@@ -257,6 +259,9 @@ def test_comparisons_are_drawn(tmp_path: Path, dim: int) -> None:
     for axes, run in zip(figure.axes[1:], runs, strict=True):
         found = colour_at(figure, axes, run.flight.positions[-1])
         assert (found.min(axis=1) < 180).all()
+    times_s = [run.metrics.flown_time_s or scenario.allowed_time_s for run in runs]
+    bars = [bar for bar in figure.axes[0].patches if isinstance(bar, Rectangle)]
+    assert [bar.get_width() for bar in bars if bar.get_visible()] == times_s
     save_figure(figure, tmp_path / "compare.svg")
     assert "<svg" in (tmp_path / "compare.svg").read_text()
 

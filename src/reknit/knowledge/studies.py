@@ -150,7 +150,7 @@ def write_results(name: str, folder: Path) -> list[Path]:
         raise InvalidParameter("study", name, f"one that was run; {folder} has no rows of it")
     files = [folder / f"{name}.md", folder / f"{name}.png"]
     write_text(files[0], _table(name, rows))
-    save_figure(_figure(name, rows), files[1])
+    save_figure(study_figure(name, rows), files[1])
     return files
 
 
@@ -240,7 +240,8 @@ def interval(rows: Sequence[dict[str, str]], name: str) -> tuple[float, float, l
     return of_all.mean, of_all.half_width, values
 
 
-def _figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
+def study_figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
+    """Means and intervals of every kind: a panel per axis, a line per policy or setting."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -18,6 +18,7 @@ from PIL import Image
 
 from reknit.base.errors import StoreRefused
 from reknit.base.statistics import plain
+from reknit.base.types import JsonDict
 from reknit.study.report import overview, stats
 from reknit.study.report.figures import view_figure
 from reknit.study.report.findings import gather
@@ -268,6 +269,23 @@ def test_a_report_runs_no_planner(
     write_report(study, folder / "s.duckdb", tmp_path)
     for picture in sorted((folder / "report").glob("*.png")):
         assert (tmp_path / picture.name).read_bytes() == picture.read_bytes()
+
+
+def test_loss_curves_are_means_over_the_runs(study: Study) -> None:
+    """A line per planner that keeps its losses; a run that ended early counts with its last."""
+    planners = [PlannerSpec(name="gcn"), PlannerSpec(name="hero")]
+    kept: list[JsonDict] = [{"losses_m": [9.0, 5.0, 3.0]}, {"losses_m": [7.0, 1.0]}]
+    rows: list[JsonDict] = [
+        {**dict.fromkeys(CASE_COLUMNS), "ok": True, "uavs": 20, "label": label, "details": details}
+        for label, details in (("gcn", kept[0]), ("gcn", kept[1]), ("hero", {}), ("hero", None))
+    ]
+    small = study.model_copy(update={"planner": planners})
+    figure = view_figure(small, ViewSpec(kind="curves", x="uavs"), rows)
+    assert figure is not None
+    (line,) = figure.axes[0].get_lines()
+    assert line.get_label() == "gcn (2 runs)"
+    assert np.asarray(line.get_ydata()).tolist() == [8.0, 3.0, 2.0]
+    assert min(drawn_pixels(figure)) > 200
 
 
 def test_planners_keep_their_colour(study: Study) -> None:
