@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import pytest
 import reknit
 from reknit.algorithms.registry import BUILT_IN
 from reknit.study.spec.study import built_in_studies
+from reknit.study.spec.views import ViewSpec
 from reknit.swarm.demands import demand_fields
 from tests.docs.services import answering
 
@@ -108,7 +110,7 @@ def test_the_reference_has_every_public_name() -> None:
 
 
 def test_pages_name_all_that_there_is() -> None:
-    """Every planner, demand and built-in study stands on the page that explains its kind."""
+    """Every planner, demand, built-in study and kind of figure stands on the page about them."""
     docs = ROOT / "docs"
     planners = set(re.findall(r"\*\*([a-z-]+)\*\*", (docs / "algorithms.md").read_text()))
     assert {entry.name for entry in BUILT_IN} <= planners
@@ -116,6 +118,9 @@ def test_pages_name_all_that_there_is() -> None:
     assert set(demand_fields()) <= demands
     built_in = (docs / "studies.md").read_text().split("## Built in")[1].split("## Your own")[0]
     assert set(re.findall(r"^\| `([a-z-]+)`", built_in, re.MULTILINE)) == set(built_in_studies())
+    kinds = re.search(r"^kind = .*# (.*)$", (docs / "studies.md").read_text(), re.MULTILINE)
+    assert kinds is not None
+    assert set(kinds[1].split(", ")) == set(get_args(ViewSpec.model_fields["kind"].annotation))
 
 
 def test_the_service_page_shows_the_error_of_today() -> None:
