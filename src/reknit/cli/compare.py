@@ -55,17 +55,17 @@ def compare(
     Limit(budget)  # a wrong one is the caller's fault, not that of every planner
     names, missing = _chosen(planners)
     folder = output_path(out, comparison_files(names))
-    case, warned = options.warned_scenario()
+    scenario, warned = options.warned_scenario()
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
-        runs, failures = _run_all(case, names, options.seed, budget, progress)
+        runs, failures = _run_all(scenario, names, options.seed, budget, progress)
         proved_s = [run.plan.lower_bound_s for run in runs if run.plan is not None]
-        bound_s = max([lower_bound(case).bound_s, *proved_s])
+        bound_s = max([lower_bound(scenario).bound_s, *proved_s])
         if folder is not None and runs:
             files = save_comparison(runs, failures, bound_s, folder)
     if as_json:
         result = {
-            "scenario": scenario_summary(case),
+            "scenario": scenario_summary(scenario),
             "lower_bound_s": bound_s,
             "runs": [run_summary(run) for run in runs],
             "failed": failures,
@@ -74,7 +74,7 @@ def compare(
         }
         print_json(result, files)
     else:
-        console.out.print(console.scenario_line(case))
+        console.out.print(console.scenario_line(scenario))
         console.out.print(console.comparison_table(runs, failures, bound_s))
         for run in runs:
             for warning in run.warnings:
@@ -111,7 +111,7 @@ def _chosen(planners: str | None) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def _run_all(
-    case: Scenario, names: list[str], seed: int, budget_s: float | None, progress: Progress
+    scenario: Scenario, names: list[str], seed: int, budget_s: float | None, progress: Progress
 ) -> tuple[list[Run], dict[str, str]]:
     """The runs of all planners that ended, and why the others did not."""
     from reknit.recovery.runs import recover
@@ -126,7 +126,7 @@ def _run_all(
         report(0.0, "planning")
         try:
             prepared(name, None)
-            runs.append(recover(case, name, seed=seed, budget_s=budget_s, progress=report))
+            runs.append(recover(scenario, name, seed=seed, budget_s=budget_s, progress=report))
             _log.info("%s: computed for %.3f s", name, runs[-1].compute_s)
         except ReknitError as error:
             failures[name] = str(error)

@@ -129,9 +129,9 @@ def operate(
         missed_reports=missed_reports,
         uplinks=uplinks,
     )
-    case, warned = options.warned_scenario()
-    strikes = [parse_strike(text, case) for text in strike or []]
-    flown = _mission(case, mission, cruise, area)
+    scenario, warned = options.warned_scenario()
+    strikes = [parse_strike(text, scenario) for text in strike or []]
+    flown = _mission(scenario, mission, cruise, area)
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
         operation = run_operation(
@@ -142,7 +142,7 @@ def operate(
             seed=options.seed,
             until=until,
             end_s=end,
-            observer=_uav(observer, case),
+            observer=_uav(observer, scenario),
             progress=progress,
         )
         if folder is not None:
@@ -157,20 +157,20 @@ def operate(
     return NOT_DONE if operation.reconnected_at_s is None else DONE
 
 
-def _uav(text: str | None, case: Scenario) -> int | str | None:
+def _uav(text: str | None, scenario: Scenario) -> int | str | None:
     """The name of a UAV where UAVs have names; a row number otherwise."""
     from reknit.swarm.validation import read_whole
 
-    if text is None or case.names is not None:
+    if text is None or scenario.names is not None:
         return text
     try:
         return read_whole(text)
     except ValueError:
-        allowed = f"the id of a survivor, a whole number from 0 to {case.uavs - 1}"
+        allowed = f"the id of a survivor, a whole number from 0 to {scenario.uavs - 1}"
         raise InvalidParameter("--observer", text, allowed) from None
 
 
-def _mission(case: Scenario, text: str, cruise_mps: float | None, area: str | None) -> Mission:
+def _mission(scenario: Scenario, text: str, cruise_mps: float | None, area: str | None) -> Mission:
     """Read ``hover``, ``velocity=3,-1`` or ``waypoints=300,0;300,200``."""
     from reknit.base.errors import UnknownName
     from reknit.knowledge.mission import Mission
@@ -187,13 +187,13 @@ def _mission(case: Scenario, text: str, cruise_mps: float | None, area: str | No
     if kind == "hover":
         if values:
             raise InvalidParameter("--mission", text, "hover, without anything behind it")
-        return Mission(case, area=box)
+        return Mission(scenario, area=box)
     points = _vectors("--mission", values, f"numbers behind {kind}=, as {kind}=3,-1")
     if kind == "waypoints":
-        return Mission(case, waypoints=points, speed_mps=cruise_mps, area=box)
+        return Mission(scenario, waypoints=points, speed_mps=cruise_mps, area=box)
     if len(points) != 1:
         raise InvalidParameter("--mission", text, "one velocity, as velocity=3,-1")
-    return Mission(case, velocity_mps=points[0], area=box)
+    return Mission(scenario, velocity_mps=points[0], area=box)
 
 
 def _vectors(option: str, text: str, allowed: str) -> tuple[tuple[float, ...], ...]:

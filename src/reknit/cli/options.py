@@ -108,10 +108,10 @@ class ScenarioOptions:
         """The scenario, and what reading it warned of, which standard error is told too."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            case = self.scenario()
+            scenario = self.scenario()
         for item in caught:
             warnings.warn_explicit(item.message, item.category, item.filename, item.lineno)
-        return case, [str(item.message) for item in caught]
+        return scenario, [str(item.message) for item in caught]
 
     def scenario(self) -> Scenario:
         """The scenario of the file, or one generated from the options."""
@@ -152,15 +152,15 @@ class ScenarioOptions:
         assert self.path is not None
         if self.lost_after is not None and not 0.0 <= self.lost_after < math.inf:
             raise InvalidParameter("--lost-after", self.lost_after, "seconds, at least 0")
-        case = load_scenario(self.path, lost_after_s=self.lost_after, **replaced)
-        asked = demands(self.demand, case)
+        scenario = load_scenario(self.path, lost_after_s=self.lost_after, **replaced)
+        asked = demands(self.demand, scenario)
         if self.destroy is not None:
-            wanted = losses("--destroy", self.destroy, case)
+            wanted = losses("--destroy", self.destroy, scenario)
             if self.damage is not None and isinstance(wanted, list):
                 raise InvalidParameter("--damage", self.damage, _NOT_WITH_IDS)
-            lost = further_losses(case, wanted, self.damage or "random", self.seed)
+            lost = further_losses(scenario, wanted, self.damage or "random", self.seed)
             asked["destroyed"] = lost
-        return replace(case, **asked) if asked else case
+        return replace(scenario, **asked) if asked else scenario
 
 
 def takes_a_scenario(command: Callable[..., Any]) -> Callable[..., Any]:

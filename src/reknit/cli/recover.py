@@ -67,7 +67,7 @@ def recover(
 
     name = DEFAULT_PLANNER if planner is None else planner
     folder = output_path(out, phase_files(len(strike)) if strike else RUN_FILES)
-    case, warned = options.warned_scenario()
+    scenario, warned = options.warned_scenario()
     settings = {
         "seed": options.seed,
         "budget_s": budget,
@@ -77,21 +77,23 @@ def recover(
     files: list[Path] = []
     with console.progress_bar(quiet=as_json) as progress:
         if strike:
-            return _under_strikes(case, warned, name, strike, settings, folder, as_json, progress)
-        run = run_recovery(case, name, progress=progress, **settings)
+            return _under_strikes(
+                scenario, warned, name, strike, settings, folder, as_json, progress
+            )
+        run = run_recovery(scenario, name, progress=progress, **settings)
         if folder is not None:
             files = save_run(run, folder, animate=animate, progress=progress)
     if as_json:
         result = run_result(run)
         print_json({**result, "warnings": [*warned, *result["warnings"]]}, files)
     else:
-        console.out.print(console.scenario_line(case))
+        console.out.print(console.scenario_line(scenario))
         console.out.print(console.run_table(run))
         print_files(files)
         if files and animate:
             from reknit.viz.animation import thinning_note
 
-            note = thinning_note(case.uavs)
+            note = thinning_note(scenario.uavs)
             if note:
                 console.out.print(note, soft_wrap=True)
         if any(file.name == "flight.csv" for file in files):
@@ -100,7 +102,7 @@ def recover(
 
 
 def _under_strikes(
-    case: Scenario,
+    scenario: Scenario,
     warned: list[str],
     planner: str,
     strikes: list[str],
@@ -114,8 +116,8 @@ def _under_strikes(
     from reknit.cli.outputs import run_result, save_phases, scenario_summary
     from reknit.knowledge.repeated import recover_repeatedly
 
-    order = [parse_strike(text, case) for text in strikes]
-    result = recover_repeatedly(case, planner, order, progress=progress, **settings)
+    order = [parse_strike(text, scenario) for text in strikes]
+    result = recover_repeatedly(scenario, planner, order, progress=progress, **settings)
     files = [] if folder is None else save_phases(result.phases, folder, progress)
     if as_json:
         # What a phase came to holds if no strike had ended it.
@@ -125,7 +127,7 @@ def _under_strikes(
             for begin_s, end_s, run in zip(result.begins_s, ends_s, result.phases, strict=True)
         ]
         summary = {
-            "scenario": scenario_summary(case),
+            "scenario": scenario_summary(scenario),
             "reconnected_at_s": result.reconnected_at_s,
             "connected_share": result.connected_share,
             "compute_s": result.compute_s,
@@ -134,7 +136,7 @@ def _under_strikes(
         }
         print_json(summary, files)
     else:
-        console.out.print(console.scenario_line(case))
+        console.out.print(console.scenario_line(scenario))
         console.out.print(console.phases_table(result))
         for warning in result.phases[-1].warnings:  # the others were ended by a strike
             console.out.print(f"warning: {warning}", style="red", markup=False)

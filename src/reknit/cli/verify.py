@@ -24,10 +24,10 @@ def verify(
     from reknit.plans.plan import Plan
     from reknit.swarm.files import load_scenario
 
-    case = load_scenario(scenario)
+    swarm = load_scenario(scenario)
     try:
         claimed = Plan.load(plan)
-        account = claimed.verify(case)
+        account = claimed.verify(swarm)
     except InvalidPlan as error:
         if as_json:
             print_json({"verified": False, "fault": str(error)}, [])

@@ -149,7 +149,7 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         """A fresh swarm, before the strike."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        self.scenario, case = self._split_swarm()
+        self.scenario, drawn_seed = self._split_swarm()
         from reknit.knowledge.mission import mission_of
 
         steered = _Steered(np.zeros_like(self.scenario.positions))
@@ -159,7 +159,7 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
             ("environment", steered),
             self._channel,
             (),
-            case,
+            drawn_seed,
             self.max_steps * self._repeats * STEP_S + 1.0,
         )
         self._steps: Iterator[tuple[float, int]] | None = None
@@ -174,9 +174,9 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         Some layouts of a few UAVs stay whole whatever is lost: another one is drawn then.
         """
         for _ in range(_LAYOUT_TRIES):
-            case = int(self._rng.integers(2**31))
+            seed = int(self._rng.integers(2**31))
             try:
-                return generate(self._uavs, self._destroyed, case, dim=self._dim, split=True), case
+                return generate(self._uavs, self._destroyed, seed, dim=self._dim, split=True), seed
             except NoSplitFound as error:
                 refused = error
         raise refused

@@ -14,7 +14,7 @@ Course = Callable[[float], FloatArray]
 """(m, dim) metres: where some UAVs are so many seconds after they set out."""
 
 
-class Motion:
+class TrueMotion:
     """The true motion of all N UAVs. Times count from the beginning of a phase.
 
     A UAV that keeps its target keeps the origin of its flight as well, so that its position is

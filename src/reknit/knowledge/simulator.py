@@ -22,7 +22,7 @@ from reknit.knowledge.channels.radio import RadioChannel
 from reknit.knowledge.channels.registry import channel_of
 from reknit.knowledge.channels.station import Station
 from reknit.knowledge.mission import Mission, mission_of
-from reknit.knowledge.motion import Motion
+from reknit.knowledge.motion import TrueMotion
 from reknit.knowledge.operation import Operation
 from reknit.knowledge.policies.protocols import Briefing, Policy, checked, view_of
 from reknit.knowledge.policies.registry import policy_of
@@ -152,7 +152,7 @@ class Simulation:
         self.strikes = in_order(strikes)
         self.damages: list[Damage] = []
         self._rng = np.random.default_rng([seed, 1])
-        self.motion = Motion(swarm.positions, swarm.max_speed_mps)
+        self.motion = TrueMotion(swarm.positions, swarm.max_speed_mps)
         everybody = np.arange(swarm.uavs)
         self.minds = [
             Mind(

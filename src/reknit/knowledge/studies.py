@@ -29,7 +29,7 @@ FIRST_SEED = 995_000
 
 
 @dataclass(frozen=True)
-class Measure:
+class Fact:
     """A fact of an `Operation` that rows keep.
 
     Parameters
@@ -47,21 +47,21 @@ class Measure:
     factor: float = 1.0
 
 
-MEASURES = {
-    "recovery_time_s": Measure("T_rec (s)"),
-    "price_of_ignorance": Measure("price", axis="price of ignorance"),
-    "first_contact_s": Measure("first contact (s)"),
-    "replans": Measure("replans"),
-    "mean_false_alive": Measure("lost, held alive"),
-    "mean_false_dead": Measure("alive, held dead"),
-    "bytes_sent": Measure("sent (MB)", factor=1e-6),
-    "path_length_m": Measure("path (m)"),
-    **dict.fromkeys(("optimum_s", "optimum_bound_s", "promised_s"), Measure()),
-    **dict.fromkeys(("false_done", "compute_s"), Measure()),
+FACTS = {
+    "recovery_time_s": Fact("T_rec (s)"),
+    "price_of_ignorance": Fact("price", axis="price of ignorance"),
+    "first_contact_s": Fact("first contact (s)"),
+    "replans": Fact("replans"),
+    "mean_false_alive": Fact("lost, held alive"),
+    "mean_false_dead": Fact("alive, held dead"),
+    "bytes_sent": Fact("sent (MB)", factor=1e-6),
+    "path_length_m": Fact("path (m)"),
+    **dict.fromkeys(("optimum_s", "optimum_bound_s", "promised_s"), Fact()),
+    **dict.fromkeys(("false_done", "compute_s"), Fact()),
 }
-"""What is kept of every run: one line a measure makes its column, heading and axis."""
+"""What is kept of every run: one line a fact makes its column, heading and axis."""
 
-_SHOWN = {name: measure for name, measure in MEASURES.items() if measure.heading}
+_SHOWN = {name: fact for name, fact in FACTS.items() if fact.heading}
 _PRICES = (1, 1.5, 2, 3, 5, 10, 20, 50)
 _KEY = ("policy", "uavs", "destroyed", "channel", "settings", "seed")
 
@@ -107,8 +107,8 @@ def run_knowledge_study(
     ]
     others = [read_rows(folder / f"{other}.csv") for other in STUDIES if other != name]
     known = {_row_key(row): row for stored in others for row in stored}
-    columns = [*_KEY, "reconnected", "kept_promise", *MEASURES]
-    if rows and list(rows[0]) != columns:  # of a version with other measures
+    columns = [*_KEY, "reconnected", "kept_promise", *FACTS]
+    if rows and list(rows[0]) != columns:  # of a version with other facts
         text = io.StringIO()
         older = csv.DictWriter(text, columns, restval="", extrasaction="ignore")
         older.writeheader()
@@ -136,7 +136,7 @@ def _row(kind: Kind, seed: int) -> JsonDict:
     row = dict(zip(_KEY, (*kind.key, kind.fingerprint, str(seed)), strict=True))
     row["reconnected"] = str(int(facts["reconnected_at_s"] is not None))
     row["kept_promise"] = str(facts["kept_promise"])
-    return row | {name: facts[name] for name in MEASURES}
+    return row | {name: facts[name] for name in FACTS}
 
 
 def write_results(name: str, folder: Path) -> list[Path]:
@@ -170,7 +170,7 @@ def of_kind(rows: Sequence[dict[str, str]], kind: Kind) -> list[dict[str, str]]:
 
 def _table(name: str, rows: Sequence[dict[str, str]]) -> str:
     heads = ["policy", "N", "lost", "channel", "cases", "R_c", "in time"]
-    heads += [measure.heading for measure in _SHOWN.values()]
+    heads += [fact.heading for fact in _SHOWN.values()]
     lines = [
         "Means over the cases with 95 % intervals. R_c: share reconnected; in time: share that",
         "kept the promise; price: T_rec / optimum with full knowledge (its median in brackets);",
@@ -233,7 +233,7 @@ def share(values: Sequence[bool]) -> str:
 def interval(rows: Sequence[dict[str, str]], name: str) -> tuple[float, float, list[float]]:
     """Mean, half of its 95 % interval, and the values of a measure."""
     texts = (row[name] for row in rows)
-    values = [float(text) * MEASURES[name].factor for text in texts if text not in ("", "None")]
+    values = [float(text) * FACTS[name].factor for text in texts if text not in ("", "None")]
     if len(values) < 2:
         return float("nan"), float("nan"), values
     of_all = estimate(values)
@@ -283,7 +283,7 @@ def study_figure(name: str, rows: Sequence[dict[str, str]]) -> Any:
                 axes.axhline(1.0, color="#666666", linewidth=0.8, linestyle="--")
         else:
             every[0].set_ylim(bottom=0.0)
-        shown_as = MEASURES[measure]
+        shown_as = FACTS[measure]
         every[0].set_ylabel(shown_as.axis or shown_as.heading)
         beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": 8}
         every[-1].legend(drawn.values(), drawn, **beside)

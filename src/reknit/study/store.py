@@ -49,7 +49,7 @@ TIMINGS = ("compute_s",)
 
 
 @dataclass(frozen=True)
-class Session:
+class RunnerCall:
     """One call of the runner: with what, how many runs it finished, and in how many seconds."""
 
     machine: str
@@ -104,13 +104,14 @@ class Store:
         values = [self._session, machine(), versions(), workers, 0, 0.0]
         self._write("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)", values)
 
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[RunnerCall]:
         """The calls of the runner that finished anything, in their order."""
         values_by_name = (
             "SELECT machine, versions, workers, runs, elapsed_s FROM sessions WHERE runs > 0"
         )
         return [
-            Session(*row) for row in self._base.execute(f"{values_by_name} ORDER BY id").fetchall()
+            RunnerCall(*row)
+            for row in self._base.execute(f"{values_by_name} ORDER BY id").fetchall()
         ]
 
     def add(self, task: Task, row: JsonDict) -> None:

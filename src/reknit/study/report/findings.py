@@ -12,7 +12,7 @@ from reknit.study.report import tables
 from reknit.study.report.prose import fill
 from reknit.study.report.stats import paired, shared
 from reknit.study.spec.study import PROFILES, Study
-from reknit.study.store import Session, Store
+from reknit.study.store import RunnerCall, Store
 
 PAIRED_HEADER = ("planner", "against", "scenarios", "difference (s)", "slower in")
 
@@ -39,7 +39,7 @@ class Findings:
     profile: str
     rows: Sequence[JsonDict]
     wanted: int
-    sessions: Sequence[Session]
+    sessions: Sequence[RunnerCall]
     outdated: int = 0
 
     @cached_property

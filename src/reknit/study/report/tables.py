@@ -85,8 +85,8 @@ def _contracted(rows: Sequence[JsonDict]) -> float | None:
 
 
 def _without_contraction(rows: Sequence[JsonDict]) -> str:
-    """R_c and mean T_rc of what the network made alone, where some plan had to be contracted;
-    empty for planners without a network.
+    """R_c and mean T_rc of what the net made alone, where some plan had to be contracted;
+    empty for planners without a net.
     """
     if not _contracted(rows):
         return ""

@@ -128,13 +128,13 @@ def test_a_layer_moves_by_the_formula() -> None:
     state = net.advance(graph, state, 0)
     after = net.advance(graph, state, 1)
     layer: Any = net.layers[0]
-    gone = state.place - graph.start
+    gone = state.positions - graph.start
     for node in range(0, len(graph.start), 7):
         pull = torch.zeros(3)
         for near, far in zip(graph.near.tolist(), graph.far.tolist(), strict=True):
             if near != node:
                 continue
-            way = state.place[far] - state.place[near]
+            way = state.positions[far] - state.positions[near]
             length = torch.sqrt((way @ way) + 1e-3)
             towards, need = way / length, graph.need[near]
             lack = torch.clamp(torch.relu(length - 0.99) / need, max=4.0)
@@ -152,7 +152,7 @@ def test_a_layer_moves_by_the_formula() -> None:
             pull = pull + torch.tanh(layer.pull(told)) * (lack + 0.3) * need * towards
         keep, back = torch.sigmoid(layer.hold(after.features[node]) - 1.0)
         move = pull + keep * state.move[node] - back * gone[node]
-        torch.testing.assert_close(after.place[node], state.place[node] + move)
+        torch.testing.assert_close(after.positions[node], state.positions[node] + move)
 
 
 def test_a_weight_file_is_named_by_its_switches() -> None:

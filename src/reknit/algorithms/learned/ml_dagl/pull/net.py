@@ -80,20 +80,20 @@ class PullShape:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class PullState:
     """Where a pass is: (n, 3) places and last moves, (n, hidden) features."""
 
-    place: Tensor
+    positions: Tensor
     move: Tensor
     features: Tensor
 
-    def of_copies(self, chosen: Tensor, copies: int) -> State:
+    def of_copies(self, chosen: Tensor, copies: int) -> PullState:
         """The state of some of several copies of one swarm."""
 
         def rows(values: Tensor) -> Tensor:
             return values.view(copies, -1, values.shape[1])[chosen].flatten(0, 1)
 
-        return State(rows(self.place), rows(self.move), rows(self.features))
+        return PullState(rows(self.positions), rows(self.move), rows(self.features))
 
 
 class PullNet(nn.Module):
@@ -109,7 +109,7 @@ class PullNet(nn.Module):
         if shape.attention:
             self.attend = _linear(hidden, len(HOPS), generator)
 
-    def begin(self, graph: PullGraph) -> State:
+    def begin(self, graph: PullGraph) -> PullState:
         """Nobody has moved yet."""
         count = len(graph.start)
         known = [
@@ -122,15 +122,15 @@ class PullNet(nn.Module):
         rows = torch.stack(known, dim=1)
         move = torch.zeros_like(graph.start)
         if not self.shape.attention:
-            return State(graph.start, move, self.first(rows))
+            return PullState(graph.start, move, self.first(rows))
         way = graph.damage[:, :, 1:]
         rows = torch.cat([rows, graph.damage[:, :, 0], way.norm(dim=2)], dim=1)
         features: Tensor = self.first(rows)
         weight = torch.tanh(self.attend(features))
         move = (weight[:, :, None] * way).sum(dim=1) * graph.need[:, None]
-        return State(graph.start, move * graph.moves[:, None], features)
+        return PullState(graph.start, move * graph.moves[:, None], features)
 
-    def advance(self, graph: PullGraph, state: State, number: int) -> State:
+    def advance(self, graph: PullGraph, state: PullState, number: int) -> PullState:
         """The state after the layer of that number, counted from 0."""
         layer = self.layers[number // self.shape.repeats]
         assert isinstance(layer, _Layer)
@@ -142,7 +142,7 @@ class PullNet(nn.Module):
         state = self.begin(graph)
         for number in range(self.shape.layers):
             state = self.advance(graph, state, number)
-            places.append(state.place)
+            places.append(state.positions)
         return places
 
 
@@ -157,13 +157,13 @@ class _Layer(nn.Module):
         self.node = _Mlp(2 * hidden + _NODE_FEATURES, hidden, generator)
         self.hold = _linear(hidden, 2, generator, scale=0.1)
 
-    def advance(self, graph: PullGraph, state: State, links: bool) -> State:
+    def advance(self, graph: PullGraph, state: PullState, links: bool) -> PullState:
         near, far = graph.near, graph.far
-        place, features = state.place, state.features
-        way = place[far] - place[near]
+        positions, features = state.positions, state.features
+        way = positions[far] - positions[near]
         length = (way.square().sum(dim=1) + _SOFT).sqrt()
         towards = way / length[:, None]
-        gone = place - graph.start
+        gone = positions - graph.start
         moved = (gone.square().sum(dim=1) + _TINY).sqrt() * graph.delay / graph.need
         moved = moved.clamp(max=_MOST_MOVE)
         need = graph.need[near]
@@ -196,10 +196,10 @@ class _Layer(nn.Module):
         strength = torch.tanh(self.pull(messages)) * ((lack + _IDLE) * need)[:, None]
         if not links:
             strength = torch.zeros_like(strength)
-        move = torch.zeros_like(place).index_add(0, near, strength * towards)
+        move = torch.zeros_like(positions).index_add(0, near, strength * towards)
         move = move + hold[:, :1] * state.move - hold[:, 1:] * gone
         move = move * graph.moves[:, None]
-        return State(place + move, move, features)
+        return PullState(positions + move, move, features)
 
 
 class _Mlp(nn.Module):

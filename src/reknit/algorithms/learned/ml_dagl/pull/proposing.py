@@ -14,7 +14,7 @@ from reknit.algorithms.descent import Descent
 from reknit.algorithms.learned.common.solution import NO, OF_ORIGINAL, OF_OUTPUT
 from reknit.algorithms.learned.common.threads import run_until_over
 from reknit.algorithms.learned.common.weights import file_stamp, load_weights
-from reknit.algorithms.learned.ml_dagl.pull.net import PullNet, PullShape, State, tensor_shapes
+from reknit.algorithms.learned.ml_dagl.pull.net import PullNet, PullShape, PullState, tensor_shapes
 from reknit.algorithms.learned.ml_dagl.pull.survivors import PullGraph, Survivors
 from reknit.algorithms.protocols import Proposal
 from reknit.algorithms.trimming import trim
@@ -182,7 +182,7 @@ def _pass(
         number += 1
         fewer = keep.get(number, len(trees))
         if fewer < len(trees):
-            chosen = _ranked(survivors, trees, state.place)[:fewer]
+            chosen = _ranked(survivors, trees, state.positions)[:fewer]
             state = state.of_copies(chosen, len(trees))
             trees = trees[chosen]
             graph = _copies(survivors, trees)
@@ -200,12 +200,12 @@ def _copies(survivors: Survivors, trees: Tensor) -> PullGraph:
 def _note(
     survivors: Survivors,
     trees: Tensor,
-    state: State,
+    state: PullState,
     layers: int,
     so_far: _SoFar,
 ) -> None:
-    order = _ranked(survivors, trees, state.place)[:_FINISHED]
-    places = state.place.view(len(trees), -1, state.place.shape[1])[order]
+    order = _ranked(survivors, trees, state.positions)[:_FINISHED]
+    places = state.positions.view(len(trees), -1, state.positions.shape[1])[order]
     so_far.targets, so_far.layers = survivors.metres(places), layers
 
 

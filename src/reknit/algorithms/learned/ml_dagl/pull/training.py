@@ -172,15 +172,15 @@ def pretrain_pulls(
     return path
 
 
-def losses(place: Tensor, graph: PullGraph, penalty: float, power: float) -> Tensor:
+def losses(positions: Tensor, graph: PullGraph, penalty: float, power: float) -> Tensor:
     """(swarms,) L of each swarm, in units of its need."""
-    gone = place - graph.start
+    gone = positions - graph.start
     moved = (gone.square().sum(dim=1) + _TINY).sqrt() * graph.delay / graph.need
     zeros = torch.zeros(graph.swarms)
     most = zeros.scatter_reduce(0, graph.swarm, moved.detach(), "amax").clamp(min=1e-6)
     shares = (moved / most[graph.swarm]) ** power
     norm = most * zeros.index_add(0, graph.swarm, shares) ** (1.0 / power)
-    way = place[graph.far] - place[graph.near]
+    way = positions[graph.far] - positions[graph.near]
     length = (way.square().sum(dim=1) + _TINY).sqrt()
     # Every link is there in both directions.
     lack = 0.5 * torch.relu(length - AIM) / graph.need[graph.near]
@@ -211,8 +211,8 @@ def _step(
     count = len(places)
     weights = [_EARLY * (number / count) ** 2 for number in range(count - 1)] + [1.0]
     total = torch.zeros(())
-    for place, weight in zip(places, weights, strict=True):
-        of_swarms = losses(place, graph, recipe.penalty, recipe.power)
+    for positions, weight in zip(places, weights, strict=True):
+        of_swarms = losses(positions, graph, recipe.penalty, recipe.power)
         total = total + weight * torch.log(of_swarms + _LEAST).mean()
     optimizer.zero_grad()
     (total / sum(weights)).backward()  # type: ignore[no-untyped-call]
