@@ -8,8 +8,9 @@ import shlex
 import subprocess
 import sys
 from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from reknit.study.spec.study import built_in_studies
 from reknit.study.spec.views import ViewSpec
 from reknit.swarm.demands import demand_fields
 from tests.docs.services import answering
+from tests.test_public_api import PUBLIC_MODULES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -103,10 +105,22 @@ def test_commands_run(page: str, command: str, workshop: Path) -> None:
 
 
 def test_the_reference_has_every_public_name() -> None:
-    """Each name of `reknit.__all__` is on a page of the reference."""
+    """Each name of `reknit` and of its other public modules is on a page of the reference, those
+    that both have once.
+    """
     text = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
-    named = set(re.findall(r"^::: reknit\.(\w+)", text, re.MULTILINE))
-    assert named == set(reknit.__all__)
+    shown = [import_path(name) for name in re.findall(r"^::: (\S+)", text, re.MULTILINE)]
+    wanted = [import_path(f"reknit.{name}") for name in reknit.__all__]
+    for module in PUBLIC_MODULES:
+        wanted += [import_path(f"{module}.{name}") for name in import_module(module).__all__]
+    assert len(shown) == len({id(item) for item in shown})
+    assert {id(item) for item in shown} == {id(item) for item in wanted}
+
+
+def import_path(path: str) -> Any:
+    """What a dotted name stands for."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)
 
 
 def test_pages_name_all_that_there_is() -> None:

@@ -39,7 +39,18 @@ class Patience:
         return Patience(self.radio_s, self.radio_s)
 
     def of(self, source: IntArray) -> FloatArray:
-        """Seconds, for news from these sources."""
+        """The patience with news from these sources.
+
+        Parameters
+        ----------
+        source
+            (n,) ids of UAVs, or `SNAPSHOT` or `STATION`.
+
+        Returns
+        -------
+        array
+            (n,) seconds.
+        """
         return np.where(source == STATION, self.station_s, self.radio_s)
 
 
@@ -105,8 +116,19 @@ class Belief:
     def of_snapshot(positions: FloatArray, age_s: float) -> Belief:
         """What everybody knows at time 0, when the damage is done.
 
-        The last exchange was `age_s` before. Nobody had a reason to leave its place since, so
-        whoever lives is there at time 0.
+        Nobody had a reason to leave its place since the last exchange, so whoever lives is there at
+        time 0.
+
+        Parameters
+        ----------
+        positions
+            (N, dim) metres, as reported.
+        age_s
+            How long before the damage the last exchange was, seconds.
+
+        Returns
+        -------
+        Belief
         """
         uavs = len(positions)
         return Belief(
@@ -138,7 +160,20 @@ class Belief:
         return Belief(**values)
 
     def status(self, now_s: float, patience: Patience) -> IntArray:
-        """(N,) `Knowledge` of every UAV; alive is who was heard of within the patience."""
+        """What is held of every UAV; alive is who was heard of within the patience.
+
+        Parameters
+        ----------
+        now_s
+            The instant, seconds.
+        patience
+            Who was not heard of for longer is not held to be alive.
+
+        Returns
+        -------
+        array of int
+            (N,) `Knowledge`.
+        """
         return np.where(
             np.isfinite(self.dead_s),
             Knowledge.CERTAINLY_DEAD,
@@ -154,15 +189,39 @@ class Belief:
         )
 
     def in_touch(self, now_s: float, patience: Patience) -> BoolArray:
-        """(N,) who was heard of within the patience, and since then neither proved dead, nor
-        presumed dead, nor out of reach.
+        """Who was heard of within the patience, and since then neither proved dead, nor presumed
+        dead, nor out of reach.
+
+        Parameters
+        ----------
+        now_s
+            The instant, seconds.
+        patience
+            Who was not heard of for longer is not in touch.
+
+        Returns
+        -------
+        array of bool
+            (N,).
         """
         is_recent = self.heard_s >= now_s - patience.of(self.source) - 1e-9
         is_refuted = (self.presumed_s > self.heard_s) | (self.parted_s > self.heard_s)
         return np.asarray(is_recent & ~is_refuted & ~np.isfinite(self.dead_s))
 
     def hear(self, ids: IntArray, positions: FloatArray, source: IntArray, now_s: float) -> None:
-        """First-hand news: these UAVs are alive at these positions now."""
+        """First-hand news: these UAVs are alive at these positions now.
+
+        Parameters
+        ----------
+        ids
+            (n,) who is heard.
+        positions
+            (n, dim) metres, as reported.
+        source
+            (n,) ids of those who hear them.
+        now_s
+            The instant, seconds.
+        """
         self.positions[ids] = positions
         self.heard_s[ids] = now_s
         self.source[ids] = source
@@ -172,7 +231,20 @@ class Belief:
         self.silences[ids] = 0.0
 
     def expected(self, speeds_mps: FloatArray, now_s: float) -> FloatArray:
-        """(N, dim) where each would be now had it flown straight to its announced target."""
+        """Where each would be now had it flown straight to its announced target.
+
+        Parameters
+        ----------
+        speeds_mps
+            (N,) v_max.
+        now_s
+            The instant, seconds.
+
+        Returns
+        -------
+        array
+            (N, dim) metres.
+        """
         away = self.targets - self.positions
         distance = np.sqrt((away * away).sum(axis=1))
         flown = np.maximum(now_s - self.heard_s, 0.0) * speeds_mps
@@ -233,6 +305,8 @@ class Mind:
     ----------
     members
         Ids, ascending.
+    belief
+        What they hold of all UAVs.
     memory
         Whatever the policy wants to remember. Members that lose touch take copies along; when
         minds meet, the memory of the one with the smallest id stays.
@@ -243,7 +317,17 @@ class Mind:
     memory: dict[str, Any] = field(default_factory=dict)
 
     def split(self, members: IntArray) -> Mind:
-        """An independent copy for some of the members."""
+        """An independent copy for some of the members.
+
+        Parameters
+        ----------
+        members
+            Their ids, ascending.
+
+        Returns
+        -------
+        Mind
+        """
         return Mind(members, self.belief.copy(), dict(self.memory))
 
 

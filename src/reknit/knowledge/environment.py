@@ -136,17 +136,50 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         self._rng = np.random.default_rng()
 
     def observation_space(self, agent: str) -> spaces.Box:
-        """The same for all."""
+        """What an agent observes; the same for all.
+
+        Parameters
+        ----------
+        agent
+            Its name.
+
+        Returns
+        -------
+        Box
+        """
         return self._seen
 
     def action_space(self, agent: str) -> spaces.Box:
-        """A velocity as a share of v_max."""
+        """What an agent does: a velocity as a share of v_max.
+
+        Parameters
+        ----------
+        agent
+            Its name.
+
+        Returns
+        -------
+        Box
+        """
         return self._acted
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, np.ndarray], dict[str, dict[str, Any]]]:
-        """A fresh swarm, before the strike."""
+        """A fresh swarm, before the strike.
+
+        Parameters
+        ----------
+        seed
+            Of all swarms from now on; None: those of the seed given before go on.
+        options
+            Of PettingZoo's interface; none are known.
+
+        Returns
+        -------
+        tuple
+            Observations and an empty dictionary, by agent.
+        """
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self.scenario, drawn_seed = self._split_swarm()
@@ -182,7 +215,19 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         raise refused
 
     def step(self, actions: dict[str, np.ndarray]) -> tuple[Any, Any, Any, Any, Any]:
-        """The strike, or `decision_s` of flight."""
+        """The strike, or `decision_s` of flight.
+
+        Parameters
+        ----------
+        actions
+            By agent, (dim,) shares of v_max; who is left out hovers.
+
+        Returns
+        -------
+        tuple
+            By agent: observation, reward, whether it is gone or the network whole, whether the
+            episode is cut, and an empty dictionary.
+        """
         if not self.agents:
             return {}, {}, {}, {}, {}
         wish = np.zeros((self._uavs, self._dim))
@@ -204,12 +249,17 @@ class SwarmEnvironment(ParallelEnv[str, np.ndarray, np.ndarray]):  # type: ignor
         return seen, rewards, gone, cut, {agent: {} for agent in leaving}
 
     def advance(self, wish: FloatArray) -> tuple[float, bool, bool]:
-        """Fly one decision of all UAVs: reward, whether the network is whole, whether it is over.
+        """Fly one decision of all UAVs.
 
         Parameters
         ----------
         wish
             (N, dim) shares of v_max.
+
+        Returns
+        -------
+        tuple
+            Reward, whether the network is whole, whether the episode is cut.
         """
         if not np.isfinite(wish).all():
             raise InvalidParameter("action", wish, "finite numbers")
@@ -301,6 +351,11 @@ class SwarmVector(VectorEnv):
 
     Rows of lost UAVs are observed as zeros and rewarded 0; ``info["alive"]`` marks the others.
     A finished episode begins anew in the following step.
+
+    Parameters
+    ----------
+    parameters
+        As of `SwarmEnvironment`.
     """
 
     def __init__(self, **parameters: Any) -> None:
@@ -319,7 +374,20 @@ class SwarmVector(VectorEnv):
         seed: int | list[int] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """A fresh swarm, struck."""
+        """A fresh swarm, struck.
+
+        Parameters
+        ----------
+        seed
+            Of all swarms from now on; of a list the first counts, since all rows are one swarm.
+        options
+            Of Gymnasium's interface; none are known.
+
+        Returns
+        -------
+        tuple
+            (N, features) observations, and a dictionary with who is alive.
+        """
         first = seed[0] if isinstance(seed, list) else seed
         self.swarm.reset(first)
         self.swarm.advance(np.zeros((self.num_envs, self.swarm._dim)))
@@ -329,7 +397,19 @@ class SwarmVector(VectorEnv):
     def step(
         self, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """One decision of all UAVs."""
+        """One decision of all UAVs.
+
+        Parameters
+        ----------
+        actions
+            (N, dim) shares of v_max.
+
+        Returns
+        -------
+        tuple
+            Of every row: observation, reward, whether the network is whole, whether the episode is
+            cut; and a dictionary with who is alive.
+        """
         nothing = np.zeros(self.num_envs, dtype=bool)
         if self._is_over:
             seen, info = self.reset()

@@ -6,12 +6,34 @@ from typing import Any
 
 from reknit.knowledge.environment import SwarmEnvironment, SwarmVector
 
+__all__ = ["SwarmEnvironment", "SwarmVector", "parallel_env", "vector_env"]
+
 
 def parallel_env(**parameters: Any) -> SwarmEnvironment:
-    """PettingZoo's parallel form; parameters as of `SwarmEnvironment`."""
+    """PettingZoo's parallel form.
+
+    Parameters
+    ----------
+    parameters
+        As of `SwarmEnvironment`.
+
+    Returns
+    -------
+    SwarmEnvironment
+    """
     return SwarmEnvironment(**parameters)
 
 
 def vector_env(**parameters: Any) -> SwarmVector:
-    """Gymnasium's vector form for one policy that all UAVs share."""
+    """Gymnasium's vector form for one policy that all UAVs share.
+
+    Parameters
+    ----------
+    parameters
+        As of `SwarmEnvironment`.
+
+    Returns
+    -------
+    SwarmVector
+    """
     return SwarmVector(**parameters)

@@ -15,6 +15,9 @@ from reknit.knowledge.belief import STATION, Mind, Patience
 from reknit.network.links import count_subnets, subnets
 from reknit.swarm.validation import MAX_COORDINATE_M
 
+__all__ = ["Channel", "Mind", "Patience", "Session", "World"]
+"""What channels of one's own are made of; all else here may change."""
+
 CERTAINTY = 1e-9
 """Silence counts as proof when a live UAV would be silent with at most this probability."""
 
@@ -45,6 +48,14 @@ class World:
         (N, dim) navigation error of each: it takes itself for being at positions + errors.
     alive
         (N,) who lives.
+    range_m
+        d_tr: who is so near is heard.
+    speeds_mps
+        (N,) v_max; 0 for anchors.
+    error_bound_m
+        No UAV's navigation is wrong by more.
+    step_s
+        Time between two instants at which positions change.
     time_s
         Now.
     is_under_way
@@ -92,11 +103,35 @@ class Session(Protocol):
     bytes_sent: int
 
     def exchange(self, minds: list[Mind], world: World) -> list[Mind]:
-        """Let the news travel; the minds after it, each with the UAVs that now know the same."""
+        """Let the news travel.
+
+        Parameters
+        ----------
+        minds
+            Those before it.
+        world
+            The truth at this instant.
+
+        Returns
+        -------
+        list of Mind
+            Those after it, each with the UAVs that now know the same.
+        """
         ...
 
     def whole_at_s(self, mind: Mind) -> float | None:
-        """The instant at which, as the mind's belief proves, the network was whole."""
+        """The instant at which, as the mind's belief proves, the network was whole.
+
+        Parameters
+        ----------
+        mind
+            Whose belief it is.
+
+        Returns
+        -------
+        float or None
+            Seconds since the start; None: it proves none.
+        """
         ...
 
 

@@ -10,9 +10,22 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import BoolArray, FloatArray, IntArray
-from reknit.knowledge.belief import Belief, Mind, Patience
+from reknit.knowledge.belief import Belief, Knowledge, Mind, Patience
 from reknit.knowledge.motion import Course
 from reknit.swarm.scenario import Scenario
+
+__all__ = [
+    "Belief",
+    "Briefing",
+    "Course",
+    "Knowledge",
+    "Orders",
+    "Patience",
+    "Pilot",
+    "Policy",
+    "View",
+]
+"""What policies of one's own are made of; all else here may change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +45,10 @@ class Briefing:
         Everybody has noticed a split within this time of it.
     patience
         Somebody not heard of for longer is out of touch.
+    step_s
+        Time between two looks at the orders.
+    seed
+        Of what a policy draws.
     offset
         Translation of the formation by the mission since time 0, metres, at a time.
     drift_m
@@ -81,6 +98,8 @@ class View:
 
     Attributes
     ----------
+    now_s
+        Seconds since the start.
     members
         Ids of the UAVs that share the mind and get its orders.
     here
@@ -91,6 +110,8 @@ class View:
         The policy's own, kept from step to step.
     crew
         Ids of all UAVs whose news come as quickly as over the radio, the members among them.
+    status
+        (N,) what is held of every UAV now, a `Knowledge` each.
     """
 
     now_s: float
@@ -166,7 +187,18 @@ class Pilot(Protocol):
         ...
 
     def act(self, view: View) -> Orders:
-        """Orders for the members."""
+        """Orders for the members.
+
+        Parameters
+        ----------
+        view
+            What their mind sees now.
+
+        Returns
+        -------
+        Orders
+            Where they fly until the next look.
+        """
         ...
 
 
