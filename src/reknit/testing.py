@@ -23,7 +23,13 @@ __all__ = ["check_planner", "check_policy", "kinds_of_scenario"]
 
 
 def kinds_of_scenario() -> dict[str, Scenario]:
-    """One small scenario of every kind a planner may meet, by name."""
+    """One small scenario of every kind a planner may meet.
+
+    Returns
+    -------
+    dict
+        The scenarios by name.
+    """
     line = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [300.0, 0.0], [400.0, 0.0]])
     return {
         "split": generate(30, 15, seed=1, split=True),

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import reknit
-from reknit.algorithms.registry import BUILT_IN
+from reknit.algorithms.registry import BUILT_IN, ENTRY_POINT_GROUP
 from reknit.study.spec.study import built_in_studies
 from reknit.study.spec.views import ViewSpec
 from reknit.swarm.demands import demand_fields
@@ -84,6 +85,19 @@ def run_blocks(page: Path) -> None:
         line = text[: match.start()].count("\n") + 1
         code = compile("\n" * line + match.group(1), str(page), "exec")
         exec(code, names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_toml_blocks_are_what_the_pages_say(page: Path, tmp_path: Path) -> None:
+    """A study that can be run, or a planner of another package under the group that is asked."""
+    for block in re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+        if "project" in (given := tomllib.loads(block)):
+            assert set(given["project"]["entry-points"]) == {ENTRY_POINT_GROUP}
+        else:
+            (tmp_path / "study.toml").write_text(block, encoding="utf-8")
+            study = reknit.load_study(tmp_path / "study.toml")
+            assert study.fault() is None
+            assert len(study.tasks("quick")) > 0
 
 
 @pytest.mark.parametrize(("page", "command"), commands(), ids=lambda value: str(value)[:60])

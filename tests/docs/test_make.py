@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import httpx
@@ -23,6 +24,8 @@ MAKE = ["make", "--file", str(ROOT / "Makefile"), f"BIN={BIN}", "--old-file", ".
 
 TARGET = re.compile(r"(?:^    |`)make ((?:[a-z-]+ ?)+)", re.MULTILINE)
 MENTION = re.compile(r"`reknit ([^`\n]+)`")
+PYTHON = re.compile(r"`python (-m )?(\S+)([^`\n]*)`")
+EXTRAS = re.compile(r"reknit\[([a-z,]+)\]")
 
 
 def targets() -> set[str]:
@@ -87,3 +90,26 @@ def test_commands_mentioned_in_prose_exist(page: Path) -> None:
         options = {word.split("=")[0] for word in words if word.startswith("-")}
         assert options <= known | {"--help"}, f"{page.name}: {match.group()}"
         assert not hasattr(command, "commands") or options, f"{page.name}: {match.group()}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_commands_mentioned_in_prose_exist(page: Path) -> None:
+    """Each is a module that runs by itself or a file, and knows the options it is shown with."""
+    for module, name, rest in PYTHON.findall(page.read_text(encoding="utf-8")):
+        path = ROOT / (name.replace(".", "/") if module else name)
+        sources = [path, path.with_suffix(".py"), path / "__main__.py"]
+        texts = [source.read_text(encoding="utf-8") for source in sources if source.is_file()]
+        assert any("__name__ ==" in text for text in texts), name
+        options = re.findall(r"--[a-z-]+", rest)
+        if options:
+            words = [sys.executable, "-m", name, "--help"]
+            told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+            assert set(options) <= set(re.findall(r"--[a-z-]+", told.stdout)), name
+
+
+def test_extras_that_the_pages_name_exist() -> None:
+    """`pip install 'reknit[...]'` finds each of them in pyproject.toml, and none is left out."""
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = {extra for names in EXTRAS.findall(text) for extra in names.split(",")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert named == set(project["optional-dependencies"]) - {"docs", "dev"}
