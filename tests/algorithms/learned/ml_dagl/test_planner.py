@@ -40,7 +40,7 @@ def _scenario(uavs: int = 40, lost: int = 20, seed: int = 910_000, **rest: Any) 
 @pytest.mark.parametrize("preset", ["default", "relaxed"])
 @pytest.mark.parametrize("dim", [2, 3])
 def test_close_to_the_bound(dim: int, preset: str) -> None:
-    """An ordinary case is connected by the network itself, within twice the bound."""
+    """An ordinary case is connected by the net itself, within twice the bound."""
     scenario = _scenario(60, 30, dim=dim)
     run = reknit.recover(scenario, "ml-dagl", preset=preset)
     assert run.plan is not None

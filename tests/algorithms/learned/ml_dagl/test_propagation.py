@@ -55,7 +55,7 @@ def _dense(kernel: Kernel) -> Tensor:
 
 
 def _net(residual: bool, bias: bool, asleep: int) -> Dgcn:
-    """A small network; in each layer of the blocks so many units answer to nothing."""
+    """A small net; in each layer of the blocks so many units answer to nothing."""
     generator = torch.Generator().manual_seed(2)
     shape = Shape(hidden=HIDDEN, blocks=2, bias=bias)
     net = Dgcn(shape, residual=residual, generator=generator).double()
@@ -77,7 +77,7 @@ def _positions(nodes: int = NODES) -> Tensor:
 def _plain(
     net: Dgcn, kernel: Kernel, masks: Sequence[Tensor | None], first_mask: Tensor | None = None
 ) -> Tensor:
-    """The network from its equations, left to automatic differentiation."""
+    """The net from its equations, left to automatic differentiation."""
     dense = _dense(kernel)
     first, *inner, last = net.linear_layers
     skip = torch.relu(first(dense @ _positions(dense.shape[1])))

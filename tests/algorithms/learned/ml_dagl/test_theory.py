@@ -149,15 +149,15 @@ def test_one_pass_is_linear_in_the_swarm() -> None:
     """
     per_uav = [sum(_links_of_branches(uavs, 3)) / uavs for uavs in (100, 200, 400)]
     assert max(per_uav) <= 1.6 * min(per_uav)
-    network = Dgcn(Shape(2, hidden=32, blocks=2))
+    net = Dgcn(Shape(2, hidden=32, blocks=2))
     for uavs in (40, 80):
         hops = DamageHops.of(reknit.generate(uavs, uavs // 2, seed=11), (1, 2, 3))
         with FlopCounterMode(display=False) as counter, torch.no_grad():
-            network(torch.zeros(uavs, 2), bipartite_kernel(hops, (1, 2, 3)))
-        weights = sum(one * other for one, other in network.shape.layer_sizes)
+            net(torch.zeros(uavs, 2), bipartite_kernel(hops, (1, 2, 3)))
+        weights = sum(one * other for one, other in net.shape.layer_sizes)
         blocks = counter.get_total_flops() - 2 * 3 * uavs * weights
         # What remains are dense branches: two products of N_R x N_D with every layer's features.
-        features = sum(one for one, _ in network.shape.layer_sizes[:-1]) + 2
+        features = sum(one for one, _ in net.shape.layer_sizes[:-1]) + 2
         assert 0 <= blocks <= 3 * 2 * 2 * (uavs // 2) ** 2 * features
 
 

@@ -1,4 +1,4 @@
-"""The pulling network: what it must not depend on, and its layer beside a slow one."""
+"""The pulling net: what it must not depend on, and its layer beside a slow one."""
 
 from __future__ import annotations
 

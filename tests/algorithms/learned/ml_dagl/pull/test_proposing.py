@@ -1,4 +1,4 @@
-"""Plans of the preset "default", made by one pass of the pulling network."""
+"""Plans of the preset "default", made by one pass of the pulling net."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_swarm_too_large_is_refused_in_plain_words(monkeypatch: pytest.MonkeyP
 
 
 def test_foreign_weights_are_refused(tmp_path: Any) -> None:
-    """Weights of the paper's network, or for another shape, do not serve this one."""
+    """Weights of the paper's net, or for another shape, do not serve this one."""
     from reknit.algorithms.learned.ml_dagl.weight_files import weight_file
 
     with pytest.raises(InvalidWeights, match=r"is not a weight|is missing"):

@@ -1,4 +1,4 @@
-"""What the pulling network is told of a swarm."""
+"""What the pulling net is told of a swarm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training of the pulling network: the loss, resuming, and the shipped weights."""
+"""Training of the pulling net: the loss, resuming, and the shipped weights."""
 
 from __future__ import annotations
 
