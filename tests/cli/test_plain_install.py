@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import reknit
+from reknit.algorithms.registry import BUILT_IN
 from tests.cli.processes import CASE, reknit_process
 
 ABSENT = """
@@ -98,10 +99,13 @@ def test_lists_work(plain: Path, words: tuple[str, ...]) -> None:
     assert done.stderr == ""
 
 
+LEARNED = [entry.name for entry in BUILT_IN if entry.extra == "learn"]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("planners",), ["pip install 'reknit[learn]' adds gcn, gat, cr-mgc, demd, ml-dagl."]),
+        (("planners",), [f"pip install 'reknit[learn]' adds {', '.join(LEARNED)}."]),
         (
             ("study", "list"),
             [
