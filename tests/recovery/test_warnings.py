@@ -70,7 +70,16 @@ def test_steering_to_one_network_is_not_steering_to_a_sturdy_one() -> None:
     assert not sturdy.metrics.converged
     assert "the loss of UAV" in sturdy.warnings[0]
     short = reknit.recover(swarm(link_margin=0.2), Pulled())
-    assert "at a range of 96 m" in short.warnings[0]
+    assert "at a range of 96 m; not in the largest: UAVs 1, 2, 3" in short.warnings[0]
+
+
+def test_steering_that_ends_in_pieces_says_who_is_not_in_the_largest() -> None:
+    """A steering run out of time names those apart and every other demand that it misses."""
+    late = reknit.recover(swarm(allowed_time_s=5.0, min_separation_m=110.0), Pulled())
+    assert late.flight.reconnected_at_s is None
+    apart, close = late.warnings[:2]
+    assert apart.endswith("2 sub-nets at a range of 120 m; not in the largest: UAV 3")
+    assert close == "not whole in the end: UAVs 0 and 1 end 100 m apart, not 110 m"
 
 
 def test_a_separation_that_the_targets_keep_and_the_flight_does_not() -> None:

@@ -17,6 +17,7 @@ from reknit.flight.controller import Controller
 from reknit.flight.flight import Flight
 from reknit.flight.metrics import Metrics, measure
 from reknit.flight.simulator import fly
+from reknit.network.links import count_subnets
 from reknit.plans.plan import Plan
 from reknit.recovery.planning import checked_plan, make_context, resolve
 from reknit.swarm.demands import unmet_demands
@@ -62,7 +63,7 @@ class Run(Displayed):
                 f"the plan takes {plan.recovery_time_s:.2f} s; "
                 f"allowed_time_s is {scenario.allowed_time_s:g}"
             )
-        if at_s is None and plan is None and self.flight.subnets[-1] == 1:
+        if at_s is None and plan is None:
             texts += missed_demands(scenario, self.flight.positions[-1])
         wanted_m, kept_m = scenario.min_separation_m, self.flight.min_separation_m
         if kept_m < wanted_m:
@@ -84,9 +85,10 @@ class Run(Displayed):
 
 
 def missed_demands(scenario: Scenario, positions: FloatArray) -> list[str]:
-    """Which demands survivors miss that ended connected, in plain words with their UAVs."""
-    unmet = unmet_demands(scenario, positions)
-    return [f"connected in the end, but not as demanded: {fault}" for fault in unmet]
+    """Which demands survivors miss where they ended, in plain words with their UAVs."""
+    is_connected = count_subnets(positions, scenario.radio_range_m) == 1
+    end = "connected in the end, but not as demanded" if is_connected else "not whole in the end"
+    return [f"{end}: {fault}" for fault in unmet_demands(scenario, positions)]
 
 
 def recover(

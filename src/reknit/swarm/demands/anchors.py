@@ -11,7 +11,7 @@ import numpy as np
 from reknit.base.context import Cancel
 from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray, IntArray
-from reknit.swarm.demands.demand import Demand, asked
+from reknit.swarm.demands.demand import Demand, asked, named
 from reknit.swarm.validation import rows
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _unmet(scenario: Scenario, targets: FloatArray, _is_over: Cancel) -> str | N
     moved = fixed & (targets != scenario.survivor_positions).any(axis=1)
     if not moved.any():
         return None
-    return f"anchor {scenario.label(int(scenario.survivors[moved][0]))} moves"
+    return f"anchors move: {named(scenario, np.flatnonzero(moved))}"
 
 
 DEMAND = Demand("anchors", Anchors, _unmet, lambda scenario: len(scenario.anchors) > 0)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import numpy as np
+
 from reknit.base.context import Cancel
 from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray
 from reknit.base.values import is_whole
 from reknit.network.connectivity import separating_nodes
 from reknit.network.links import links
-from reknit.swarm.demands.demand import Demand, asked
+from reknit.swarm.demands.demand import Demand, asked, named
 from reknit.swarm.demands.link_length import planning_range_m
 
 if TYPE_CHECKING:
@@ -51,10 +53,9 @@ def _unmet(scenario: Scenario, targets: FloatArray, is_over: Cancel) -> str | No
     lost = separating_nodes(pairs, len(targets), order, is_over)
     if lost is None:
         return None
-    labels = [str(scenario.label(int(scenario.survivors[row]))) for row in lost]
-    if not labels:
+    if not lost:
         return f"fewer links than a {order}-connected network has"
-    return f"the loss of UAV {', '.join(labels)} would split the network"
+    return f"the loss of {named(scenario, np.array(lost))} would split the network"
 
 
 DEMAND = Demand("connectivity", Connectivity, _unmet, lambda scenario: scenario.connectivity > 1)

@@ -7,7 +7,7 @@ from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from reknit.base.context import Cancel
-from reknit.base.types import FloatArray
+from reknit.base.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from reknit.swarm.scenario import Scenario
@@ -45,6 +45,16 @@ def asked(
 ) -> Any:
     """A dataclass field with its rule."""
     return field(default=default, metadata={"rule": Rule(meaning, json, check, to_json)})
+
+
+_MOST_NAMES = 5
+
+
+def named(scenario: Scenario, rows: IntArray) -> str:
+    """What the survivors in some rows of the targets are called; of many the first few."""
+    names = [str(scenario.label(int(uav))) for uav in scenario.survivors[rows[:_MOST_NAMES]]]
+    more = f" and {len(rows) - len(names)} more" if len(rows) > len(names) else ""
+    return ("UAV " if len(rows) == 1 else "UAVs ") + ", ".join(names) + more
 
 
 @dataclass(frozen=True)

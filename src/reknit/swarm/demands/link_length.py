@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import numpy as np
+
 from reknit.base.context import Cancel
 from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray
-from reknit.network.links import count_subnets
-from reknit.swarm.demands.demand import Demand, asked
+from reknit.network.links import subnets
+from reknit.swarm.demands.demand import Demand, asked, named
 from reknit.swarm.validation import number
 
 if TYPE_CHECKING:
@@ -100,8 +102,12 @@ def check_planning_range(scenario: Scenario) -> None:
 
 def _unmet(scenario: Scenario, targets: FloatArray, _is_over: Cancel) -> str | None:
     limit_m = planning_range_m(scenario)
-    pieces = count_subnets(targets, limit_m)
-    return f"{pieces} sub-nets at a range of {limit_m:g} m" if pieces > 1 else None
+    label = subnets(targets, limit_m)
+    sizes = np.bincount(label)
+    if len(sizes) == 1:
+        return None
+    apart = named(scenario, np.flatnonzero(label != sizes.argmax()))
+    return f"{len(sizes)} sub-nets at a range of {limit_m:g} m; not in the largest: {apart}"
 
 
 DEMAND = Demand(
