@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,22 @@ def test_a_small_swarm_is_labelled_by_name_and_a_large_one_is_not() -> None:
     assert len(scenario_figure(reknit.generate(31, 10, seed=1)).axes[0].texts) == 0
 
 
+def test_every_frame_of_a_small_swarm_says_who_is_who(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The animation has the ids of the picture: of the survivors, once a frame."""
+    told: list[int] = []
+
+    def note(axes: Any, scenario: reknit.Scenario, rows: IntArray, points: FloatArray) -> None:
+        told.append(len(rows))
+
+    monkeypatch.setattr("reknit.viz.animation.draw_labels", note)
+    run = reknit.recover(reknit.generate(20, 10, seed=3, split=True), "certified")
+    save_animation(run.scenario, run.flight, tmp_path / "recovery.gif")
+    with Image.open(tmp_path / "recovery.gif") as animation:
+        assert told == [10] * getattr(animation, "n_frames", 0)
+
+
 def test_the_largest_subnet_is_blue() -> None:
     """Whatever its number."""
     assert subnet_colours(np.array([0, 1, 1, 2]))[1:3] == [LARGEST, LARGEST]
@@ -301,6 +318,51 @@ def test_no_word_of_a_map_in_space_is_cut(shape: tuple[float, ...]) -> None:
                 for text in (axis.label, *(tick.label1 for tick in ticks)):
                     assert figure.bbox.padded(0.5).contains(*text.get_window_extent().min)
                     assert figure.bbox.padded(0.5).contains(*text.get_window_extent().max)
+
+
+def test_maps_in_space_stand_clear_of_the_words_below_them() -> None:
+    """In a comparison and above the chart, no name of an axis lies over the title of another row,
+    and no number over the next one.
+    """
+    cube = reknit.generate(uavs=60, destroyed=30, seed=2, dim=3)
+    scenario = replace(cube, positions=4.0 * cube.positions, radio_range_m=480.0)
+    run = reknit.recover(scenario, "certified")
+    for figure in (recovery_figure(run), comparison_figure([run] * 5, 1.0)):
+        FigureCanvasAgg(figure).draw()
+        titles = [
+            text.get_window_extent()
+            for axes in figure.axes
+            for text in axes.get_children()
+            if isinstance(text, Text) and text.get_text()
+        ]
+        for axes in (axes for axes in figure.axes if axes.name == "3d"):
+            assert not any(title.overlaps(axes.xaxis.label.get_window_extent()) for title in titles)
+            for axis in axes._axis_map.values():
+                low, high = axis.get_view_interval()
+                ticks = (tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high)
+                boxes = [tick.label1.get_window_extent() for tick in ticks]
+                assert not any(one.overlaps(two) for one, two in pairwise(boxes))
+
+
+def test_a_comparison_of_nothing_to_fly_says_so() -> None:
+    """Instead of bars of no length there is a sentence, and one network is not '1 sub-nets'."""
+    scenario = reknit.generate(uavs=20, destroyed=1, seed=1)
+    figure = comparison_figure([reknit.recover(scenario, "certified")] * 2, 0.0)
+    assert [text.get_text() for text in figure.axes[0].texts] == [
+        "Connected from the start: nothing to fly."
+    ]
+    assert figure.get_suptitle() == "20 UAVs, 1 destroyed, one network"
+
+
+def test_a_comparison_says_that_arrows_are_longer_than_their_ways() -> None:
+    """As the picture of a single run does, and only where there is such an arrow."""
+    split = reknit.Scenario(np.array([[0.0, 0.0], [130.0, 0.0], [1000.0, 0.0]]), [2], 120.0)
+    for scenario, is_told in ((split, True), (replace(split, radio_range_m=140.0), False)):
+        figure = comparison_figure([reknit.recover(scenario, "certified")], 1.0)
+        assert (
+            any(_says(text, "arrows of short ways are drawn longer") for text in figure.texts)
+            is is_told
+        )
 
 
 def test_the_words_above_the_bars_fit_beside_a_single_map() -> None:

@@ -27,6 +27,7 @@ from reknit.viz.style import (
     RC,
     SUBNETS,
     draw_floor,
+    draw_labels,
     draw_lost,
     draw_points,
     draw_segments,
@@ -141,6 +142,7 @@ def _drawn(scenario: Scenario, flight: Flight, frame: int, rank: IntArray) -> In
         linewidths=0.3 if scenario.uavs < MANY else 0.0,
         zorder=3,
     )
+    draw_labels(axes, scenario, scenario.survivors, points)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())[..., :3].astype(np.int64)
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reknit.recovery.runs import Run
-from reknit.viz.picture import draw_after
+from reknit.viz.picture import draw_after, note_lengthened, note_nothing_to_fly, pieces_text
 from reknit.viz.style import BOUND, LARGEST, LOST, PATH, RC, quiet
 
 
@@ -25,13 +25,16 @@ def comparison_figure(runs: Sequence[Run], lower_bound_s: float) -> Figure:
         figure = Figure(figsize=size, layout="constrained")
         grid = figure.add_gridspec(rows + 1, columns, height_ratios=[bars_height] + [3.3] * rows)
         _bars(figure.add_subplot(grid[0, :]), runs, lower_bound_s)
+        is_lengthened = False
         for number, run in enumerate(runs):
             cell = grid[1 + number // columns, number % columns]
-            draw_after(figure, cell, run.scenario, run.flight, _title(run))
+            is_lengthened |= draw_after(figure, cell, run.scenario, run.flight, _title(run))
+        if is_lengthened:
+            note_lengthened(figure)
         scenario = runs[0].scenario
         figure.suptitle(
-            f"{scenario.uavs} UAVs, {len(scenario.destroyed)} destroyed, "
-            f"{scenario.subnet_count} sub-nets",
+            f"{scenario.uavs:,} UAVs, {len(scenario.destroyed):,} destroyed, "
+            f"{pieces_text(scenario.subnet_count)}",
             x=0.01,
             ha="left",
             fontsize=12,
@@ -46,6 +49,9 @@ def _title(run: Run) -> str:
 
 def _bars(axes: Axes, runs: Sequence[Run], lower_bound_s: float) -> None:
     """Flown time as a bar, planned time as a tick, the bound as a line."""
+    if all(run.flight.duration_s == 0.0 for run in runs):
+        note_nothing_to_fly(axes)
+        return
     for row, run in enumerate(runs):
         flown_s = run.metrics.flown_time_s
         if flown_s is None:

@@ -20,6 +20,7 @@ from reknit.recovery.runs import Run
 from reknit.swarm.scenario import Scenario
 from reknit.viz.style import (
     BOUND,
+    CROWDED,
     LARGEST,
     LINK,
     MANY,
@@ -41,7 +42,7 @@ from reknit.viz.style import (
 )
 
 _MAX_ARROWS = 400
-"""The longest moves get an arrow; the others a line."""
+"""The longest moves get an arrow, of a large swarm a quarter as many; the others a line."""
 
 _BELOW_AXIS_POINTS = -34.0
 """Where the legend of a flat map begins: under the numbers and the name of the axis."""
@@ -57,8 +58,7 @@ def recovery_figure(run: Run) -> Picture:
         grid = figure.add_gridspec(2, 2, height_ratios=[3.0, 1.0])
         draw_before(figure, grid[0, 0], run.scenario)
         if draw_after(figure, grid[0, 1], run.scenario, run.flight, _after_title(run)):
-            note = "arrows of short ways are drawn longer"
-            figure.text(0.995, 0.985, note, ha="right", va="top", fontsize=8, color="#555555")
+            note_lengthened(figure)
         _subnets_over_time(figure.add_subplot(grid[1, :]), run)
         figure.suptitle(_headline(run), x=0.01, ha="left", fontsize=12)
     return figure
@@ -117,7 +117,9 @@ def _headline(run: Run) -> str:
 
 def draw_before(figure: Figure, cell: Any, scenario: Scenario) -> None:
     """The swarm right after the damage: links, the lost, the survivors by sub-net."""
-    axes = map_axes(figure, cell, scenario, f"After the damage: {_pieces(scenario.subnet_count)}")
+    axes = map_axes(
+        figure, cell, scenario, f"After the damage: {pieces_text(scenario.subnet_count)}"
+    )
     points = scenario.survivor_positions
     rank = subnet_ranks(scenario.subnets)
     _links(axes, scenario, points)
@@ -189,7 +191,20 @@ def _survivors(
     )
 
 
-def _pieces(count: int) -> str:
+def note_lengthened(figure: Figure) -> None:
+    """Say in the corner that some arrow is longer than its way."""
+    note = "arrows of short ways are drawn longer"
+    figure.text(0.995, 0.985, note, ha="right", va="top", fontsize=8, color="#555555")
+
+
+def note_nothing_to_fly(axes: Any) -> None:
+    """Instead of a diagram of times that are all 0."""
+    axes.set_axis_off()
+    axes.text(0.0, 0.8, "Connected from the start: nothing to fly.", va="top", fontsize=10)
+
+
+def pieces_text(count: int) -> str:
+    """In how many sub-nets a swarm is, in words."""
     return "one network" if count == 1 else f"{count:,} sub-nets"
 
 
@@ -198,7 +213,7 @@ def _after_title(run: Run) -> str:
     if not moved(run.flight.path_lengths_m).any():
         return "Nobody moved"
     when = "At the end" if at is None else f"At {at:.2f} s"
-    return f"{when}: {_pieces(int(run.flight.subnets[-1]))}; who flew, in orange"
+    return f"{when}: {pieces_text(int(run.flight.subnets[-1]))}; who flew, in orange"
 
 
 def _links(axes: Any, scenario: Scenario, points: FloatArray) -> None:
@@ -225,7 +240,7 @@ def _paths(axes: Any, scenario: Scenario, positions: FloatArray) -> bool:
         return False
     for before, after in pairwise(kept[:, flew]):
         draw_segments(axes, before, after, colors=PATH, linewidths=1.0, alpha=0.8, zorder=4)
-    most = _MAX_ARROWS if scenario.uavs < MANY else _MAX_ARROWS // 4
+    most = _MAX_ARROWS if scenario.uavs < CROWDED else _MAX_ARROWS // 4
     longest = flew[np.argsort(-flown_m[flew], kind="stable")[:most]]
     moves = steps[:, longest] > 0
     leg = len(moves) - 1 - np.argmax(moves[::-1], axis=0)
@@ -238,8 +253,7 @@ def _paths(axes: Any, scenario: Scenario, positions: FloatArray) -> bool:
 def _subnets_over_time(axes: Any, run: Run) -> None:
     flight = run.flight
     if flight.duration_s == 0.0:
-        axes.set_axis_off()
-        axes.text(0.0, 0.8, "Connected from the start: nothing to fly.", va="top", fontsize=10)
+        note_nothing_to_fly(axes)
         return
     axes.step(flight.times_s, flight.subnets, where="post", color=LARGEST, linewidth=1.6)
     axes.set_title("Sub-nets over time")

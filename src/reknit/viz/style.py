@@ -30,8 +30,8 @@ MANY = 3_000
 """From so many UAVs on, pictures leave out links."""
 
 CROWDED = 600
-"""From so many UAVs on, the lost ones are faint dots instead of crosses, and the smaller sub-nets
-are enlarged."""
+"""From so many UAVs on, the lost ones are faint dots instead of crosses, the smaller sub-nets
+are enlarged, and fewer moves get an arrow."""
 
 FEW = 30
 """Up to so many UAVs, every one is labelled."""
@@ -140,12 +140,13 @@ def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str) -> Any:
         axes.view_init(elev=24, azim=-62)
         engine = figure.get_layout_engine()
         if isinstance(engine, ConstrainedLayoutEngine):
-            # It keeps room for the numbers of an axis in space, but not for its name.
+            # It keeps room for the numbers of an axis in space, but not for its name, which
+            # would lie over the words of the row below too; a pad is above and below each map.
             right, below = _AXIS_NAME_INCHES / figure.get_size_inches()
-            engine.set(rect=(0.0, below, 1.0 - right, 1.0 - below))
+            engine.set(rect=(0.0, below, 1.0 - right, 1.0 - below), h_pad=_AXIS_NAME_INCHES / 3)
         for axis, short in zip((axes.xaxis, axes.yaxis, axes.zaxis), is_short, strict=True):
-            if short:  # or its numbers would lie over each other
-                axis.get_major_locator().set_params(nbins=3)
+            # With more, numbers of four digits would lie over each other.
+            axis.get_major_locator().set_params(nbins=3 if short else 4)
             axis.set_pane_color("#FAFAFA")
             axis.line.set_color("#666666")
             axis._axinfo["grid"].update(color="#E4E4E4", linewidth=0.5)
@@ -153,8 +154,9 @@ def map_axes(figure: Figure, cell: Any, scenario: Scenario, title: str) -> Any:
         axes = figure.add_subplot(cell)
         axes.set_title(title)
         axes.set_aspect("equal")
-    axes.set_xlabel("x (m)")
-    axes.set_ylabel("y (m)")
+    close = {"labelpad": -3} if scenario.dim == 3 else {}  # to the numbers
+    axes.set_xlabel("x (m)", **close)
+    axes.set_ylabel("y (m)", **close)
     axes.set_xlim(low[0] - pad, high[0] + pad)
     axes.set_ylim(low[1] - pad, high[1] + pad)
     return axes
