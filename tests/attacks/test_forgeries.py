@@ -209,6 +209,15 @@ def test_files_that_contradict_themselves_are_refused(
         reknit.Plan.load(path)
 
 
+def test_a_gap_beside_a_status_without_one_is_told_by_the_status(tmp_path: Path) -> None:
+    """Who relabels a file reads what is wrong with the label, not with a number left alone."""
+    plan = reknit.plan(reknit.generate(uavs=60, destroyed=40, seed=4, split=True), "certified")
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps({**json.loads(plan_json(plan)), "status": "not found"}))
+    with pytest.raises(InvalidPlan, match="the status is 'not found', which has none"):
+        reknit.Plan.load(path)
+
+
 @pytest.mark.parametrize(
     "change",
     [

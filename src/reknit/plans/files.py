@@ -232,6 +232,9 @@ def plan_of(model: PlanFile | _FirstPlanFile) -> Plan:
         raise InvalidPlan(
             f"lower_bound_s is {model.lower_bound_s!r}, its certificate's {plan.lower_bound_s!r}"
         )
+    if model.gap is not None and not plan.status.is_connected:
+        status = plan.status.value
+        raise InvalidPlan(f"gap is {model.gap!r}, but the status is {status!r}, which has none")
     if model.gap != _finite_gap(plan):
         raise InvalidPlan(f"gap is {model.gap!r}, that of time and bound {_finite_gap(plan)!r}")
     return plan

@@ -78,6 +78,10 @@ UNMET: dict[str, tuple[dict[str, Any], list[list[float]]]] = {
     "not in the largest: UAV 3": ({}, [[0.0, 0.0], [100.0, 0.0], [100.0, 100.0], [-121.0, 0.0]]),
     "UAVs 0 and 1 end 3 m apart": ({"min_separation_m": 5.0}, [[0, 0], [3, 0], [50, 0], [90, 0]]),
     "anchors move: UAV 2": ({"anchors": [2]}, [[0, 0], [100, 0], [100, 99], [0, 100]]),
+    "2 sub-nets at a range of 120 m; not in the largest: UAVs 2, 3": (
+        {"connectivity": 2},
+        [[0, 0], [100, 0], [300, 0], [400, 0]],
+    ),
     "the loss of UAV 1": ({"connectivity": 2}, [[0, 0], [100, 0], [200, 0], [200, 50]]),
     "the loss of UAVs 1, 3": ({"connectivity": 3}, SQUARE),
 }

@@ -54,7 +54,8 @@ def _unmet(scenario: Scenario, targets: FloatArray, is_over: Cancel) -> str | No
     if lost is None:
         return None
     if not lost:
-        return f"fewer links than a {order}-connected network has"
+        # Split as it is, which the demand on links tells, unless the time was over before.
+        return f"not seen to be {order}-connected in time" if is_over() else None
     return f"the loss of {named(scenario, np.array(lost))} would split the network"
 
 
