@@ -267,7 +267,11 @@ def test_the_parameters_of_a_planner_are_listed() -> None:
     assert str(listed[0]["default"]) in table
     learned = reknit_process("planners", "ml-dagl", columns=200).stdout
     assert "'default' or 'relaxed' or 'paper' or 'published'" in learned
-    assert "the preset's" in learned
+    assert "the preset's: 32 (default)" in learned
+    many = json.loads(reknit_process("planners", "ml-dagl", "--json").stdout)["parameters"]
+    assert all("the preset's: " in row["unset"] for row in many if row["default"] is None)
+    rates = next(row["unset"] for row in many if row["name"] == "learning_rate")
+    assert rates == "the preset's: 0.003 (relaxed), 0.0001 (paper, published)"
     unknown = reknit_process("planners", "hroe")
     assert unknown.returncode == 2
     assert "did you mean 'hero'" in unknown.stderr

@@ -4,7 +4,7 @@ A field's annotation is its type, `Annotated` with a `Range` adds limits, `Liter
 choices, the default is the field's, and its meaning stands in the class's docstring under
 "Parameters". A class may name sets of parameters in ``PRESETS``; they are asked for by
 ``preset=NAME``, and parameters given beside it replace those of the set. ``UNSET`` says in words
-what a parameter left at None is, where that is not nothing.
+what a parameter left at None is, where that is not nothing; one text, or one for each name.
 """
 
 from __future__ import annotations
@@ -123,7 +123,13 @@ def listed(factory: Any) -> list[Parameter]:
         if names
     ]
     return preset + [
-        Parameter(field.name, type_text(kind), _default(field), meanings.get(field.name, ""), unset)
+        Parameter(
+            field.name,
+            type_text(kind),
+            _default(field),
+            meanings.get(field.name, ""),
+            unset if isinstance(unset, str) else unset.get(field.name, Parameter.unset),
+        )
         for field, kind in _fields(factory)
     ]
 

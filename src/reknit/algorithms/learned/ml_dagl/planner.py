@@ -25,6 +25,7 @@ from reknit.algorithms.learned.common.solution import NO, choose
 from reknit.algorithms.learned.common.threads import run_until_over
 from reknit.algorithms.learned.ml_dagl.dgcn import Dgcn, Shape
 from reknit.algorithms.learned.ml_dagl.kernel import EpsilonRule, Kernel
+from reknit.algorithms.learned.ml_dagl.preset_values import preset_texts
 from reknit.algorithms.learned.ml_dagl.pull.net import PullNet, PullShape
 from reknit.algorithms.learned.ml_dagl.pull.proposing import (
     PullSettings,
@@ -139,7 +140,7 @@ class MlDagl:
         Iterate once more from untrained weights if no output was connected.
     """
 
-    UNSET: ClassVar[str] = "the preset's"
+    UNSET: ClassVar[dict[str, str]] = preset_texts()
 
     preset: PresetName = DEFAULT_PRESET
     trees: Annotated[int, Range(least=1, most=10_000)] | None = None
