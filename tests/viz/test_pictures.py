@@ -165,6 +165,16 @@ def test_a_small_swarm_is_labelled_by_name_and_a_large_one_is_not() -> None:
     assert len(scenario_figure(reknit.generate(31, 10, seed=1)).axes[0].texts) == 0
 
 
+def test_labels_of_neighbours_do_not_lie_over_each_other() -> None:
+    """Two UAVs a marker apart are both told by name, on two sides."""
+    points = [[0.0, 0.0], [100.0, 0.0], [101.0, 3.0], [200.0, 0.0]]
+    pair = reknit.Scenario(points, [0], 120.0, names=["ada", "uav-12", "uav-08", "cy"])
+    figure = scenario_figure(pair)
+    FigureCanvasAgg(figure).draw()
+    boxes = {text.get_text(): text.get_window_extent() for text in figure.axes[0].texts}
+    assert not boxes["uav-12"].overlaps(boxes["uav-08"])
+
+
 def test_every_frame_of_a_small_swarm_says_who_is_who(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

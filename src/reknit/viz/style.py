@@ -196,14 +196,52 @@ def draw_labels(axes: Any, scenario: Scenario, rows: IntArray, points: FloatArra
     """What the UAVs are called, in a small swarm."""
     if scenario.uavs > FEW:
         return
-    for row, point in zip(rows.tolist(), points, strict=True):
-        label = str(scenario.label(row))
-        if scenario.dim == 3:
-            axes.text(*point, f"  {label}", fontsize=7, zorder=6)
-        else:
-            axes.annotate(
-                label, point, xytext=(4, 4), textcoords="offset points", fontsize=7, zorder=6
-            )
+    labels = [str(scenario.label(row)) for row in rows.tolist()]
+    if scenario.dim == 3:
+        for label, point in zip(labels, points, strict=True):
+            axes.text(*point, f"  {label}", fontsize=_LABEL_POINTS, zorder=6)
+        return
+    for label, point, (right, up) in zip(
+        labels, points, _corners(axes, labels, points), strict=True
+    ):
+        axes.annotate(
+            label,
+            point,
+            xytext=(4 * right, 4 * up),
+            textcoords="offset points",
+            ha="left" if right > 0 else "right",
+            va="bottom" if up > 0 else "top",
+            fontsize=_LABEL_POINTS,
+            zorder=6,
+        )
+
+
+_LABEL_POINTS = 7
+
+
+def _corners(axes: Any, labels: list[str], points: FloatArray) -> list[tuple[int, int]]:
+    """At which corner of its point each label goes: the first that covers the fewest other points
+    and labels placed before, as far as can be told before the figure has its layout.
+    """
+    box, (left, right), (low, high) = axes.bbox, axes.get_xlim(), axes.get_ylim()
+    scale = min(box.width / (right - left), box.height / (high - low)) * 72.0 / axes.figure.dpi
+    centres = points * scale
+    half = np.array([[0.3 * len(label), 0.6] for label in labels]) * _LABEL_POINTS
+    taken = [(centre, np.full(2, 3.0)) for centre in centres]
+    chosen = []
+    for centre, size in zip(centres, half, strict=True):
+        middles = {corner: centre + corner * (size + 4.0) for corner in _CORNERS}
+        covered = {
+            corner: sum(bool((abs(middle - at) < size + of).all()) for at, of in taken)
+            for corner, middle in middles.items()
+        }
+        chosen.append(min(_CORNERS, key=lambda corner: covered[corner]))
+        taken.append((middles[chosen[-1]], size))
+    return chosen
+
+
+_CORNERS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+"""To the right or left, above or below."""
 
 
 def draw_points(axes: Any, points: FloatArray, **style: Any) -> Any:
