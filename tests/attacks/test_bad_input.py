@@ -322,6 +322,23 @@ def test_a_huge_file_is_refused(
     assert "MiB" in fail(monkeypatch, capsys, "recover", str(path))
 
 
+def test_a_file_of_more_uavs_than_can_be_worked_on_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A million and one, within the limit of bytes: one line, not minutes without a word."""
+    table, document = tmp_path / "x.csv", tmp_path / "x.json"
+    document.write_text('{"positions_m": [' + "[0,0]," * 1_000_000 + "[0,0]]}")
+    error = fail(monkeypatch, capsys, "recover", str(document))
+    assert error.endswith("allowed: at most 1,000,000 values\n")
+    assert len(error) < 300
+    monkeypatch.setattr("reknit.swarm.files.MAX_UAVS", 3)
+    table.write_text("uav_id,x_m,y_m,alive\n0,0,0,1\n1,0,0,1\n2,0,0,1\n")
+    assert reknit.load_scenario(table).uavs == 3
+    table.write_text(table.read_text() + "3,0,0,1\n")
+    error = fail(monkeypatch, capsys, "recover", str(table))
+    assert error == f"reknit: {table}: too many lines; allowed: at most 3 UAVs\n"
+
+
 BROKEN_FILES: dict[str, tuple[str, bytes]] = {
     "a field of 200 kB": ("x.csv", b"uav_id,x_m,y_m,alive\n0," + b"9" * 200_000 + b",0,1\n"),
     "an open quote": ("x.csv", b'uav_id,x_m,y_m,alive\n"0,1,2,1\n'),

@@ -54,7 +54,7 @@ def allowed_text(fault: ErrorDetails) -> str:
     if kind in _LENGTHS:
         word, limit, unit = _LENGTHS[kind]
         count = context[limit]
-        return f"{word} {count} {unit[:-1] if count == 1 else unit}"
+        return f"{word} {count:,} {unit[:-1] if count == 1 else unit}"
     if kind in ("literal_error", "enum"):
         return str(context["expected"]).replace(" or ", ", ")
     if kind == "string_pattern_mismatch":

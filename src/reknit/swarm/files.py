@@ -27,7 +27,7 @@ from reknit.base.files import checked_path, parse_json, read_text, write_text
 from reknit.swarm.demands import demand_fields, rule
 from reknit.swarm.radio import Radio
 from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario, check_scenario
-from reknit.swarm.validation import number, read_number
+from reknit.swarm.validation import MAX_UAVS, number, read_number
 
 _FIELDS = {2: ["uav_id", "x_m", "y_m"], 3: ["uav_id", "x_m", "y_m", "z_m"]}
 _STATES = (["alive"], ["alive", "age_s"], ["age_s"])
@@ -57,7 +57,9 @@ class _Swarm(BaseModel):
     format: Literal["reknit-scenario"] = "reknit-scenario"
     version: Literal[1] = 1
     positions_m: list[Annotated[list[float], Field(min_length=2, max_length=3)]] = Field(
-        min_length=1, description="Position of every UAV at the instant of the damage, metres."
+        min_length=1,
+        max_length=MAX_UAVS,
+        description="Position of every UAV at the instant of the damage, metres.",
     )
     names: list[str] | None = Field(None, description="A name for every UAV.")
     destroyed: list[int | str] = Field([], description="Ids (rows or names) of the lost UAVs.")
@@ -260,6 +262,8 @@ def _csv_lines(path: Path, text: str) -> list[tuple[int, list[str]]]:
     try:
         for row in reader:
             lines.append((begin, row))
+            if len(lines) > MAX_UAVS + 1:  # the first is the header
+                raise UnreadableFile(f"{path}: too many lines; allowed: at most {MAX_UAVS:,} UAVs")
             begin = reader.line_num + 1
     except csv.Error as error:
         raise UnreadableFile(f"{path}: not CSV ({error})") from None

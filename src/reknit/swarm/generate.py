@@ -18,9 +18,8 @@ from reknit.swarm.demands.allowed_time import crossing_time_s
 from reknit.swarm.layouts import LAYOUTS
 from reknit.swarm.radio import DEFAULT_RANGE_M, Radio
 from reknit.swarm.scenario import DEFAULT_SPEED_MPS, Scenario
-from reknit.swarm.validation import speeds_mps
+from reknit.swarm.validation import MAX_UAVS, speeds_mps
 
-MAX_UAVS = 1_000_000
 DEFAULT_UAVS = 200
 DEFAULT_DESTROYED = 0.5
 DEFAULT_DENSITY_PER_KM2 = 200.0

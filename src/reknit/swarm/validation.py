@@ -12,6 +12,9 @@ from reknit.base.errors import InvalidScenario
 from reknit.base.types import FloatArray, IntArray
 from reknit.base.values import is_finite, is_whole, real_numbers
 
+MAX_UAVS = 1_000_000
+"""Of a generated swarm or one in a file: all is linear in it, and ten seconds go into reading."""
+
 MAX_COORDINATE_M = 1e9
 MIN_SPEED_MPS = 1e-9
 MAX_SPEED_MPS = 1e6

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from reknit.swarm.generate import MAX_UAVS
+from reknit.swarm.validation import MAX_UAVS
 
 Count = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 Uavs = Annotated[int, Field(ge=2, le=MAX_UAVS, strict=True)]
