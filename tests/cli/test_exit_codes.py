@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -79,6 +80,15 @@ def test_a_full_standard_output_is_told() -> None:
         done = reknit_process("recover", *CASE, capture_output=False, stdout=full, stderr=-1)
     assert done.returncode == 2
     assert done.stderr == "reknit: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize(("stream", "code"), [(">&-", 0), ("2>&-", 2), (">&- 2>&-", 2)])
+def test_a_stream_that_is_closed_from_the_start_is_not_written_to(stream: str, code: int) -> None:
+    """The exit code alone tells then, as it does with /dev/null in its place."""
+    words = "--version" if code == 0 else "recover --uavs 1"
+    command = f"{shlex.quote(sys.executable)} -m reknit {words} {stream}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
 
 
 def test_a_closed_pipe_is_quiet() -> None:

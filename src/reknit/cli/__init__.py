@@ -33,6 +33,10 @@ def main() -> None:
 
     atexit.register(_signal.signal, _signal.SIGINT, _signal.SIG_IGN)
 
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started this: nobody wants to read it
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
     from reknit.cli.app import run
     from reknit.cli.codes import INTERRUPTED
 
