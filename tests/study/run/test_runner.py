@@ -134,14 +134,22 @@ def test_a_cluster_that_cannot_be_reached_is_a_typed_error(
         raise ConnectionError("Failed to connect\nand more")
 
     monkeypatch.setattr(ray, "init", refuse)
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    monkeypatch.setattr(engines, "ENTER_S", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:  # something else, which says nothing
         address = f"127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(NoCluster, match=rf"^Ray at {address}: Failed to connect$"):
+        with pytest.raises(NoCluster, match=rf"^Ray at {address}: no answer within 1 s$"):
             run_study(study, tmp_path / "s.duckdb", engine="ray", address=address)
     # Now nobody listens there: told before Ray begins to wait, which `refuse` would show.
-    for dead in (address, f"ray://{address}", "127.0.0.1:port", "no.such.host.invalid:1"):
-        with pytest.raises(NoCluster, match=rf"^Ray at {dead}: (not reached|allowed)"):
+    for dead in (address, f"ray://{address}", "127.0.0.1:port", "no.such.host.invalid:1", "", ":1"):
+        with pytest.raises(NoCluster, match=rf"^Ray at '?{dead}'?: (not reached|allowed)"):
             run_study(study, tmp_path / "s.duckdb", engine="ray", address=dead)
+    with monkeypatch.context() as patch:
+        patch.setenv("RAY_ADDRESS", address)
+        with pytest.raises(NoCluster, match=rf"^Ray at {address}: not reached"):
+            run_study(study, tmp_path / "s.duckdb", engine="ray")
+    assert not (tmp_path / "s.duckdb").exists()
+    with pytest.raises(NoCluster, match=r"^Ray at this machine: Failed to connect$"):
+        run_study(study, tmp_path / "s.duckdb", engine="ray")
     assert run_study(study, tmp_path / "s.duckdb", workers=1).before == 0
 
 

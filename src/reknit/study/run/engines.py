@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -29,7 +32,9 @@ IDLE_S = 300.0
 WATCH_S = 1.0
 """How often a worker looks whether it is still wanted."""
 REACH_S = 10.0
-"""How long a cluster may take to answer before it counts as dead."""
+"""How long a cluster's port may take to answer before the cluster counts as dead."""
+ENTER_S = 30.0
+"""How long a cluster that answers may take to let us in, which takes seconds."""
 
 
 def _end_with(parent: int) -> None:
@@ -62,7 +67,7 @@ def check_engine(engine: str, address: str | None) -> None:
     if address is not None and not isinstance(address, str):
         raise InvalidParameter("address", address, "None or the address of a Ray cluster, as text")
     if engine == "ray" and not _ray().is_initialized():
-        _check_reachable(address)
+        _check_reachable(_address(address))
 
 
 def carry_out(
@@ -123,6 +128,7 @@ def _on_ray(
     ray = _ray()
     mine = not ray.is_initialized()
     if mine:
+        address = _address(address)
         cores = None if address else workers or os.cpu_count()
         try:
             ray.init(
@@ -164,18 +170,52 @@ def _ray() -> Any:
     return _import("ray", "the engine 'ray'", "cluster")
 
 
+def _address(given: str | None) -> str | None:
+    """Where nobody says which cluster, Ray takes the one that its variable names."""
+    return os.environ.get("RAY_ADDRESS") or None if given is None else given
+
+
 def _check_reachable(address: str | None) -> None:
     """Ray itself waits for minutes for a cluster that is not there; this asks its port first."""
-    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
-    if not host:
-        return  # this machine, or "auto", which Ray looks up itself
+    if address in (None, "local"):
+        return  # on this machine, started when it is needed
+    if address != "auto":  # which Ray looks up itself
+        host, _, port = str(address).removeprefix("ray://").rpartition(":")
+        try:
+            if not host:
+                raise ValueError
+            socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_S).close()
+        except ValueError:
+            raise NoCluster(f"Ray at {address!r}: allowed: auto, local, or host:port") from None
+        except OSError as error:
+            reason = error.strerror or str(error) or "no answer"
+            text = f"Ray at {address}: not reached within {REACH_S:g} s: {reason}"
+            raise NoCluster(text) from error
+    _check_entry(str(address))
+
+
+_ENTER = """
+import sys, ray
+try:
+    ray.init(address=sys.argv[1], logging_level="error", log_to_driver=False)
+except (ConnectionError, RuntimeError, ValueError, ImportError) as error:
+    sys.exit("REASON" + (str(error).strip() or type(error).__name__).splitlines()[0])
+"""
+
+
+@cache
+def _check_entry(address: str) -> None:
+    """Enter and leave a cluster in a process that can be ended: what listens at a port may be
+    something else, on which Ray waits without an end, and its native part writes about it.
+    """
+    words = [sys.executable, "-c", _ENTER, address]
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=REACH_S).close()
-    except ValueError:
-        raise NoCluster(f"Ray at {address}: allowed: auto, or host:port") from None
-    except OSError as error:
-        reason = error.strerror or str(error) or "no answer"
-        raise NoCluster(f"Ray at {address}: not reached within {REACH_S:g} s: {reason}") from error
+        done = subprocess.run(words, capture_output=True, text=True, timeout=ENTER_S)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise NoCluster(f"Ray at {address}: no answer within {ENTER_S:g} s") from None
+    if done.returncode:
+        reason = done.stderr.rpartition("REASON")[2].strip().splitlines() or ["no answer"]
+        raise NoCluster(f"Ray at {address}: {reason[0]}")
 
 
 def _import(name: str, what: str, extra: str) -> Any:
