@@ -145,9 +145,9 @@ def _versions() -> dict[str, str]:
 
 
 def _sources() -> str:
-    """A digest of reknit's own files, which change between releases."""
+    """A digest of reknit's own files, those in C too, which change between releases."""
     folder = Path(reknit.__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(file for kind in ("*.py", "*.[ch]") for file in folder.rglob(kind)):
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]
