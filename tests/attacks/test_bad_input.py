@@ -87,13 +87,21 @@ CASES: dict[str, tuple[tuple[str, ...], str]] = {
     **{
         f"ml-dagl: {slip}": (
             ("recover", "--planner", "ml-dagl", "--param", slip),
-            f"ml-dagl.{slip.partition('=')[0]} is ",
+            f"ml-dagl.{slip.partition('=')[0]} is {told}",
         )
-        for slip in (
-            *("iterations=abc", "iterations=1.5", "iterations=NaN", "iterations=1e9"),
-            *("dropout=abc", "learning_rate=nan", "learning_rate=1e308", "preset=3"),
-            *("trimming=maybe", "trimming=2"),
-        )
+        for slip, told in {
+            "iterations=abc": "'abc'; allowed: a whole number of at least 0 and at most 1,000,000",
+            "iterations=1.5": "1.5; allowed: a whole number",
+            "iterations=NaN": "nan; allowed: a whole number",
+            "iterations=1e9": "1000000000.0; allowed: a whole number",
+            "iterations=1000000000": "1000000000; allowed: a whole number of at least 0 and at",
+            "dropout=abc": "'abc'; allowed: a finite number",
+            "learning_rate=nan": "'nan'; allowed: a finite number",
+            "learning_rate=1e308": "1e+308; allowed: a finite number above 0 and at most 1",
+            "preset=3": "3; allowed: 'default' or",
+            "trimming=maybe": "'maybe'; allowed: true or false",
+            "trimming=2": "2; allowed: true or false",
+        }.items()
     },
 }
 
@@ -142,6 +150,7 @@ WITHOUT_OUT: dict[str, tuple[tuple[str, ...], str]] = {
         ("pretrain", "--planner", "cr-mgc", "--preset", "paper"),
         "--preset is 'paper'; allowed: given with the planner 'ml-dagl' alone",
     ),
+    "training for ever": (("pretrain", "--steps", "9" * 20), "--steps is '99999999999999999999'; "),
     "benchmarks for ever": (("bench", "--repeats", "9" * 20), "--repeats is"),
     "a strike that takes everybody": (
         ("recover", "--uavs", "20", "--destroy", "10", "--strike", "0.5:10"),
@@ -266,6 +275,7 @@ def test_an_output_that_is_a_file_is_refused(
     """The folder is tried before anything is computed, and the file there is left alone."""
     path = tmp_path / "taken"
     path.write_text("mine")
+    monkeypatch.setattr("reknit.cli.options.ScenarioOptions.warned_scenario", lambda _: 1 / 0)
     error = fail(monkeypatch, capsys, "recover", "--uavs", "20", "--out", str(path))
     assert "taken" in error
     assert path.read_text() == "mine"
@@ -339,13 +349,13 @@ def test_a_file_of_more_uavs_than_can_be_worked_on_is_refused(
     assert error == f"reknit: {table}: too many lines; allowed: at most 3 UAVs\n"
 
 
-BROKEN_FILES: dict[str, tuple[str, bytes]] = {
+BROKEN_FILES: dict[str, tuple[str, bytes] | tuple[str, bytes, str]] = {
     "a field of 200 kB": ("x.csv", b"uav_id,x_m,y_m,alive\n0," + b"9" * 200_000 + b",0,1\n"),
     "an open quote": ("x.csv", b'uav_id,x_m,y_m,alive\n"0,1,2,1\n'),
     "zero bytes": ("x.csv", b"uav_id,x_m,y_m,alive\n\0\0\0\n"),
     "compressed garbage": ("x.json", b"\x1f\x8b\x08\x00garbage"),
     "deep nesting": ("x.json", b"[" * 100_000),
-    "no UAVs": ("x.json", b'{"positions_m": []}'),
+    "no UAVs": ("x.json", b'{"positions_m": []}', "positions_m is []; allowed: at least 1"),
     "a number too large": ("x.json", b'{"positions_m": [[1e400, 0]]}'),
     "a key twice": ("x.json", b'{"positions_m": [[0, 0]], "positions_m": [[1, 1]]}'),
     "a destroyed anchor": (
@@ -357,29 +367,34 @@ BROKEN_FILES: dict[str, tuple[str, bytes]] = {
         "x.json",
         b'{"positions_m": [[0, 0]], "destroyed": [], "radio_range_m": "far", "max_speed_mps": 10}',
     ),
-    "text in a radio": (
-        "x.json",
-        b'{"positions_m": [[0, 0]], "destroyed": [], "radio": {"wavelength_m": "short"},'
-        b' "max_speed_mps": 10}',
-    ),
+    **{
+        f"text in a radio: {text}": (
+            "x.json",
+            b'{"positions_m": [[0, 0]], "destroyed": [], "radio": {"wavelength_m": "%s"},'
+            b' "max_speed_mps": 10}' % text.encode(),
+            f"radio.wavelength_m is '{text}'; allowed: a number",
+        )
+        for text in ("short", "0.1")
+    },
 }
 
 
-@pytest.mark.parametrize(("name", "content"), BROKEN_FILES.values(), ids=BROKEN_FILES)
+@pytest.mark.parametrize("file", BROKEN_FILES.values(), ids=BROKEN_FILES)
 def test_broken_files_are_told_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
-    name: str,
-    content: bytes,
+    file: tuple[str, bytes] | tuple[str, bytes, str],
 ) -> None:
     """Whatever is in a file, the answer is one line that names it."""
+    name, content, *told = file
     path = tmp_path / name
     path.write_bytes(content)
     for words in (("recover", str(path)), ("verify", str(path), str(path))):
         error = fail(monkeypatch, capsys, *words)
         assert str(path) in error
         assert error.count("\n") == 1
+        assert all(text in error for text in told)
 
 
 _WHOLE = gzip.compress(b"{}" * 500, mtime=0)

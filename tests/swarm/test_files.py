@@ -171,6 +171,12 @@ def test_a_byte_order_mark_is_read_over(tmp_path: Path) -> None:
     assert load_scenario(path).uavs == 2
 
 
+def test_a_name_that_is_too_long_is_a_typed_error() -> None:
+    """The system refuses even to look for it."""
+    with pytest.raises(UnreadableFile, match=r"x\.csv: File name too long$"):
+        load_scenario("x" * 300 + ".csv")
+
+
 def test_degrees_typed_in_as_metres_are_noticed(tmp_path: Path) -> None:
     """Coordinates of a place on the globe give a warning; those of a swarm in metres none."""
     path = tmp_path / "case.csv"

@@ -40,9 +40,9 @@ def read_bytes(path: Path) -> bytes:
     No more than the limit is read, so that a device without an end is refused as well; a pipe
     that nobody writes to would be waited for without an end.
     """
-    if path.is_fifo():
-        raise UnreadableFile(f"{path}: a named pipe; allowed: a file")
     try:
+        if path.is_fifo():
+            raise UnreadableFile(f"{path}: a named pipe; allowed: a file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -17,7 +17,8 @@ def pretrain(
     preset: Annotated[str, typer.Option(help="default, relaxed, paper or published.")] = "default",
     dim: Annotated[int, typer.Option(help="2 or 3, with --preset relaxed.")] = 2,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Training steps.", show_default="the recipe's")
+        int | None,
+        typer.Option(min=1, max=1_000_000, help="Training steps.", show_default="the recipe's"),
     ] = None,
     uavs: Annotated[
         int | None,
