@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from reknit.base.types import FloatArray
+from reknit.base.types import FloatArray, IntArray
 from reknit.network.emst import (
     _boruvka,
     _forest,
@@ -105,6 +105,27 @@ def test_coincident_points_keep_their_edges() -> None:
     edges = emst(points)
     assert len(edges) == 79
     assert np.count_nonzero(lengths(points, edges)) == 1
+
+
+def test_a_place_is_searched_once_however_many_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 50,000 UAVs at 30 places in a row only the places are looked for neighbours of; a search
+    among all of them would see nobody but those at the same place.
+    """
+    rng = np.random.default_rng(4)
+    points = np.stack([rng.integers(0, 30, 50_000) * 7.0, np.zeros(50_000)], axis=1)
+    asked: list[int] = []
+
+    def counted(positions: FloatArray) -> IntArray:
+        asked.append(len(positions))
+        return _boruvka(positions)
+
+    monkeypatch.setattr("reknit.network.emst._boruvka", counted)
+    edges = emst(points)
+    assert asked == [30]
+    assert len(edges) == 49_999
+    assert np.sort(lengths(points, edges))[-29:] == pytest.approx(7.0)
+    assert np.count_nonzero(lengths(points, edges)) == 29
+    assert (edges[:, 0] < edges[:, 1]).all()
 
 
 def test_the_longest_edge_of_one_point_is_zero() -> None:

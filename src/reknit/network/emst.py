@@ -55,7 +55,25 @@ def emst(positions: FloatArray) -> IntArray:
         if edges is not None:
             return edges
     candidates = delaunay_edges(positions) if positions.shape[1] == 2 else None
-    return _boruvka(positions) if candidates is None else _forest(positions, candidates)
+    return _by_places(positions) if candidates is None else _forest(positions, candidates)
+
+
+def _by_places(positions: FloatArray) -> IntArray:
+    """The EMST where a triangulation has no answer: UAVs at one place are joined first, each with
+    the first one there; searches for neighbours elsewhere would find nobody but each other.
+    """
+    nodes = len(positions)
+    if (np.diff(np.sort(positions[:, 0])) > 0.0).all():
+        return _boruvka(positions)
+    _, first, place = np.unique(positions, axis=0, return_index=True, return_inverse=True)
+    if len(first) == nodes:
+        return _boruvka(positions)
+    owner = first[place.reshape(-1)]
+    others = np.flatnonzero(owner != np.arange(nodes))
+    places = np.sort(first)
+    between = places[emst(positions[places])]
+    edges = np.concatenate([np.stack([owner[others], others], axis=1), between])
+    return np.asarray(edges[np.lexsort((edges[:, 1], edges[:, 0]))])
 
 
 def longest_edge_m(positions: FloatArray) -> float:
