@@ -6,12 +6,12 @@ evaluates it again by its own and shares nothing with this module but the certif
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from reknit.base.context import never
-from reknit.base.types import IntArray
+from reknit.base.types import FloatArray, IntArray
 from reknit.exact.model.problem import Problem
 from reknit.exact.proof.chains import chains
 from reknit.exact.search.bits import members
@@ -135,12 +135,10 @@ def _certificate(
 ) -> Certificate:
     """Rows and lemmas with the clashes that they name."""
     clashes = [search.clash(name) for name in names]
-    times_s = []
-    for count, clash in enumerate(clashes):
-        ask(is_over, count * _LEMMA_PARTS)
-        times_s.append(provable_time_s(search.problem, clash))
+    ask(is_over, 0)
+    times_s = provable_times_s(search.problem, clashes)
     return Certificate(
-        min([search.time_s, *times_s]),
+        float(times_s.min(initial=search.time_s)),
         search.time_s,
         cases,
         tuple(Clash(_among_all(clash.links, lost), clash.forces) for clash in clashes),
@@ -257,8 +255,8 @@ def parting_certificate(problem: Problem, pair: tuple[int, int], gap_m: float) -
     return Certificate(bound_s, 0.0, np.empty((0, 2), dtype=np.int64), apart=pair)
 
 
-def provable_time_s(problem: Problem, clash: Clash) -> float:
-    """The time that a clash proves by weak duality, less what rounding may have added.
+def provable_times_s(problem: Problem, clashes: Sequence[Clash]) -> FloatArray:
+    """The times that clashes prove by weak duality, less what rounding may have added.
 
     ``t >= (sum_e y_e . (p_i - p_j) - d |y_e|) / sum_i v_i |z_i|`` with z_i the signed sum of the
     y_e at survivor i.
@@ -266,35 +264,48 @@ def provable_time_s(problem: Problem, clash: Clash) -> float:
     Parameters
     ----------
     problem
-        The survivors whose rows the clash names.
-    clash
+        The survivors whose rows the clashes name.
+    clashes
         Links and their dual vectors y_e.
 
     Returns
     -------
-    float
-        Seconds; 0 where the vectors prove nothing, the largest float where they prove that the
-        links never hold together.
+    FloatArray
+        (k,) seconds; 0 where the vectors prove nothing, the largest float where they prove that
+        the links never hold together.
     """
-    left, right = clash.links[:, 0], clash.links[:, 1]
-    top = float(np.abs(clash.forces).max(initial=0.0))
-    if not (np.isfinite(top) and top > 0.0):
-        return 0.0
-    forces = clash.forces / top
+    count = len(clashes)
+    if count == 0:
+        return np.zeros(0)
+    links = np.concatenate([clash.links for clash in clashes])
+    forces = np.concatenate([clash.forces for clash in clashes])
+    owner = np.repeat(np.arange(count), [len(clash.links) for clash in clashes])
+    top = np.zeros(count)
+    with np.errstate(invalid="ignore"):  # what is no number proves nothing
+        np.maximum.at(top, owner, np.abs(forces).max(axis=1))
+    is_proof = np.isfinite(top) & (top > 0.0)
+    forces = np.where(is_proof[owner, None], forces, 0.0)
+    forces = forces / np.where(is_proof, top, 1.0)[owner, None]
     size = np.sqrt((forces * forces).sum(axis=1))
-    rounding = (len(size) + 64) * _EPSILON
-    delta = problem.start[left] - problem.start[right]
-    scale = float((size * (lengths(problem.start, clash.links) + problem.range_m)).sum())
-    pull = float((forces * delta).sum()) - problem.range_m * float(size.sum()) - rounding * scale
-    nodes, index = np.unique(clash.links, return_inverse=True)
-    index = index.reshape(clash.links.shape)
-    balance = np.zeros((len(nodes), forces.shape[1]))
-    np.add.at(balance, index[:, 0], forces)
-    np.subtract.at(balance, index[:, 1], forces)
-    speeds = problem.speeds[nodes]
-    give = float((speeds * np.sqrt((balance * balance).sum(axis=1))).sum())
-    give = give * (1.0 + _SAFE) + rounding * float(speeds.max()) * float(size.sum())
-    if not pull > 0.0:
-        return 0.0
+    rounding = (np.bincount(owner, minlength=count) + 64) * _EPSILON
+    delta = problem.start[links[:, 0]] - problem.start[links[:, 1]]
+    scale = np.bincount(owner, size * (lengths(problem.start, links) + problem.range_m), count)
+    sizes = np.bincount(owner, size, count)
+    along = np.bincount(owner, (forces * delta).sum(axis=1), count)
+    pull = along - problem.range_m * sizes - rounding * scale
+    # Each survivor of each clash is one node.
+    ends = (owner[:, None] * problem.count + links).ravel()
+    nodes, at = np.unique(ends, return_inverse=True)
+    signed = np.stack([forces, -forces], axis=1).reshape(-1, forces.shape[1])
+    balance = np.stack([np.bincount(at.reshape(-1), axis) for axis in signed.T], axis=1)
+    of_clash, survivor = np.divmod(nodes, problem.count)
+    speeds = problem.speeds[survivor]
+    gives = np.bincount(of_clash, speeds * np.sqrt((balance * balance).sum(axis=1)), count)
+    fastest = np.zeros(count)
+    np.maximum.at(fastest, of_clash, speeds)
+    give = gives * (1.0 + _SAFE) + rounding * fastest * sizes
     largest = float(np.finfo(np.float64).max)
-    return min(pull / give * (1.0 - _SAFE), largest) if give > 0.0 else largest
+    times_s = np.where(pull > 0.0, largest, 0.0)
+    moves = (pull > 0.0) & (give > 0.0)
+    times_s[moves] = np.minimum(pull[moves] / give[moves] * (1.0 - _SAFE), largest)
+    return times_s

@@ -19,7 +19,7 @@ from reknit.base.types import BoolArray, FloatArray, IntArray
 from reknit.exact.model.cone import Cones
 from reknit.exact.model.learned import Link
 from reknit.exact.model.problem import Problem
-from reknit.exact.proof.certificates import provable_time_s
+from reknit.exact.proof.certificates import provable_times_s
 from reknit.exact.search.conflicts import clashing_pairs
 from reknit.network.links import components
 from reknit.plans.certificate import Bundle, Certificate, Clash
@@ -219,8 +219,8 @@ class _Program:
                         clashes[key] = Clash(both, cones.solve(both)[0].forces)
         for link in np.flatnonzero(self._single * _UNIT >= 1.0).tolist():
             bundles.append(Bundle(round(self._single[link] * _UNIT), self.pairs[link], no_links))
-        times_s = [provable_time_s(self.problem, clash) for clash in clashes.values()]
-        bound_s = min([self.time_s, *times_s])
+        times_s = provable_times_s(self.problem, list(clashes.values()))
+        bound_s = float(times_s.min(initial=self.time_s))
         cases = no_links
         return Certificate(
             bound_s, self.time_s, cases, tuple(clashes.values()), bundles=tuple(bundles)

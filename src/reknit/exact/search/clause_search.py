@@ -44,7 +44,7 @@ _TESTS_AT_ONCE = 10_000
 """Regions that take about as long as a unit of work, and those between two questions whether to
 stop: some ten milliseconds."""
 
-MOST_ROWS, WORK_PER_ROW = 480_000, 0.003
+MOST_ROWS, WORK_PER_ROW = 480_000, 0.002
 """Rows that a proof may take, and the work of writing and checking one of them."""
 
 _DOUBT = 1e-6
