@@ -11,7 +11,8 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import reknit
 from reknit.base.types import FloatArray
-from reknit.exact.demands.lattice import assign, lattice_targets
+from reknit.exact.demands.lattice import lattice_targets
+from reknit.exact.model.assignment import assign
 from reknit.exact.model.problem import Problem
 from reknit.plans.checker.claims import demand_faults
 from reknit.plans.status import Status

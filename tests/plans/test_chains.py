@@ -23,7 +23,7 @@ needs_compiler = pytest.mark.skipif(not is_available(), reason="no C compiler ma
 def proved() -> tuple[reknit.Scenario, Certificate]:
     points = np.random.default_rng(3).random((16, 2)) * 1800.0
     scenario = reknit.Scenario(points, (), 120.0, 10.0)
-    return scenario, reknit.plan(scenario, "certified", effort=600).certificate
+    return scenario, reknit.plan(scenario, "certified", effort=250).certificate
 
 
 def _walked(scenario: reknit.Scenario, certificate: Certificate) -> object:

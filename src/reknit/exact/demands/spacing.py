@@ -19,7 +19,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from reknit.base.types import FloatArray, IntArray
-from reknit.exact.demands.lattice import assign, lattice_targets
+from reknit.exact.demands.lattice import lattice_targets
+from reknit.exact.model.assignment import assign
 from reknit.exact.model.cone import Apart, apart_forces, solve_apart
 from reknit.exact.model.problem import Problem
 from reknit.network.emst import emst, lightest_tree
