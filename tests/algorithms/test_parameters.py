@@ -55,6 +55,7 @@ class Sample:
     weights: str | Path = "random"
     branches: Sequence[int] | str | None = None
     quiet: bool = False
+    gain: float = 1.0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -85,6 +86,9 @@ class Sample:
         ("branches", (1.0,)),
         ("quiet", "maybe"),
         ("quiet", 1),
+        ("gain", NAN),
+        ("gain", float("inf")),
+        ("gain", 10**400),
     ],
 )
 def test_wrong_values_are_one_error_that_names_owner_and_field(name: str, value: Any) -> None:

@@ -16,11 +16,11 @@ from reknit.algorithms.protocols import Polisher, SteeringPlanner, TargetPlanner
 from reknit.base.errors import (
     BrokenPlanner,
     InvalidParameter,
-    InvalidPlan,
     InvalidWeights,
     MissingExtra,
     UnknownName,
 )
+from reknit.cli import codes
 
 FOLDER = Path(registry.__file__).parent
 SHARED = {
@@ -116,6 +116,18 @@ class Sulk:
     def propose(self, scenario, context):
         return None
 """,
+    "spins": """
+import numpy as np
+
+class Spin:
+    def controller(self, scenario, context):
+        return lambda positions, time_s, step_s: positions * np.nan
+""",
+    "divides": """
+class Divide:
+    def propose(self, scenario, context):
+        return 1 / 0
+""",
 }
 """Modules of a package that brings a planner that steers, and some that cannot be used."""
 
@@ -128,6 +140,7 @@ def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / f"others_{name}.py").write_text(text)
         attribute = {
             "drifts": "Drift", "no_planner": "Thing", "sulks": "Sulk", "quits": "Quit",
+            "spins": "Spin", "divides": "Divide",
         }.get(name, "X")  # fmt: skip
         lines.append(f"{name} = others_{name}:{attribute}")
     info = tmp_path / "others-1.0.dist-info"
@@ -152,6 +165,13 @@ def test_third_parties_are_listed_as_what_they_are() -> None:
 
 
 @pytest.mark.usefixtures("others")
+def test_what_is_no_planner_has_no_parameters_either() -> None:
+    """Asked for them, it says why it cannot be used instead of listing none."""
+    with pytest.raises(BrokenPlanner, match="it has neither propose nor controller"):
+        registry.parameters("no_planner")
+
+
+@pytest.mark.usefixtures("others")
 @pytest.mark.parametrize("name", ["no_library", "raises", "no_planner", "exits"])
 def test_a_broken_third_party_is_one_typed_error(name: str) -> None:
     """Asked for, it names itself and its package, and hinders no other planner."""
@@ -160,22 +180,30 @@ def test_a_broken_third_party_is_one_typed_error(name: str) -> None:
     assert registry.build("center-fly", {})
 
 
-def test_a_planner_that_ends_the_process_does_not(others: Path) -> None:
-    """Neither while it is loaded nor while it plans: one line, never the code of a recovery, and
-    in a comparison it loses its own row alone.
+def test_a_third_partys_faults_are_told_as_its_own(others: Path) -> None:
+    """Whether it ends the process while it is loaded or plans, answers nonsense or raises: a code
+    of its own, never that of a recovery or of wrong input; one line, or where it raised the
+    traceback; and in a comparison it loses its own row alone.
     """
     with pytest.raises(BrokenPlanner, match="SystemExit"):
         reknit.plan(reknit.generate(20, 8, seed=1, split=True), "quits")
     swarm = ("--uavs", "20", "--destroy", "8", "--seed", "1", "--split")
     environment = {**os.environ, "PYTHONPATH": str(others)}
     words = [sys.executable, "-m", "reknit"]
-    for name in ("exits", "quits"):
+    for name, told in {
+        "exits": "planner 'exits' from others cannot be used: SystemExit",
+        "quits": "planner 'quits' from others_quits cannot be used: SystemExit",
+        "sulks": "planner 'sulks' returned NoneType; expected a reknit.Proposal",
+        "spins": "planner 'spins' asked for velocities that are not all finite at 0 s",
+        "divides": "ZeroDivisionError",
+    }.items():
         alone = subprocess.run(
             [*words, "recover", *swarm, "--planner", name],
             env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert alone.returncode == 2
-        assert f"planner '{name}'" in alone.stderr
+        assert alone.returncode == codes.INTERNAL_ERROR == 70
+        assert told in alone.stderr
+        assert ("Traceback" in alone.stderr) == (name == "divides")
     listed = subprocess.run(
         [*words, "planners", "--json"], env=environment, capture_output=True, text=True, check=True
     )
@@ -201,7 +229,7 @@ def test_a_third_partys_parameters_are_checked_too() -> None:
 def test_nonsense_before_a_plus_sign_is_the_first_planners_fault() -> None:
     """A planner that returns None is named, not the polisher that would stumble over it."""
     scenario = reknit.generate(20, 10, seed=2, split=True)
-    with pytest.raises(InvalidPlan, match="'sulks' returned NoneType"):
+    with pytest.raises(BrokenPlanner, match="'sulks' returned NoneType"):
         reknit.plan(scenario, "sulks+contraction")
 
 

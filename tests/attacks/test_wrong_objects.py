@@ -12,9 +12,10 @@ import pytest
 
 import reknit
 from reknit.base.errors import (
+    BrokenPlanner,
     InvalidInput,
-    InvalidPlan,
     InvalidScenario,
+    InvalidWeights,
     UnknownName,
 )
 from reknit.base.version import VERSION
@@ -38,13 +39,6 @@ class NoFunction:
 
     def controller(self, scenario: reknit.Scenario, context: reknit.Context) -> Any:
         return 5
-
-
-class NoNumbers:
-    """A planner that steers with velocities that are none."""
-
-    def controller(self, scenario: reknit.Scenario, context: reknit.Context) -> Any:
-        return lambda positions, time_s, step_s: np.full_like(positions, np.nan)
 
 
 class Steering:
@@ -135,7 +129,6 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
         "strike.radius_m",
     ),
     "a planner's class": (lambda: reknit.recover(SCENARIO, NoFunction), "planner"),  # type: ignore[arg-type]
-    "no controller": (lambda: reknit.recover(SCENARIO, NoFunction()), "controller"),
     "strikes: numbers": (lambda: reknit.recover_repeatedly(SCENARIO, "sidr", [5]), "strikes"),  # type: ignore[list-item]
     "strikes: None": (lambda: reknit.recover_repeatedly(SCENARIO, "sidr", None), "strikes"),  # type: ignore[arg-type]
     "strikes: seed": (lambda: reknit.recover_repeatedly(SCENARIO, "sidr", [], seed=-1), "seed"),
@@ -147,7 +140,6 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "strike: centre": (strike(1.0, centre_m=("a", 0.0), radius_m=5.0), r"strike\.centre_m"),
     "strike: radius": (strike(1.0, centre_m=(0.0, 0.0), radius_m="5"), r"strike\.radius_m"),
     "fly: another's plan": (lambda: reknit.fly(OTHER, PLAN), "plan"),
-    "a controller's velocities": (lambda: reknit.recover(SCENARIO, NoNumbers()), "controller"),
     "budget in words": (lambda: reknit.plan(SCENARIO, budget_s="5"), "budget_s"),  # type: ignore[arg-type]
     "seed, steering": (lambda: reknit.recover(SCENARIO, "hero", seed=-1), "seed"),
     "scenario file": (lambda: reknit.load_scenario(5), "path"),  # type: ignore[arg-type]
@@ -256,20 +248,6 @@ CASES |= {
         )
         for value in ([True, False], [0.0, 1.0], 5, "ab", [None], np.array([0.5]))
     },
-    **{
-        f"velocities: {name}": (
-            lambda wish=wish: reknit.recover(SCENARIO, Steering(wish)),  # type: ignore[misc]
-            "controller",
-        )
-        for name, wish in {
-            "complex": lambda here: here + 1j,
-            "truths": lambda here: here > 0,
-            "hidden": lambda here: np.ma.array(here, mask=here > 0),
-            "texts": lambda here: here.astype(str),
-            "digits": lambda here: [[HUGE, 0]] * len(here),
-            "no array": lambda here: NoArray(),
-        }.items()
-    },
     "context: a text": (lambda: API.Context("x"), "seed"),
     "context: a number": (lambda: API.Context(budget=5.0), "budget"),
     "context: progress": (lambda: API.Context(progress=None), "progress"),
@@ -335,19 +313,21 @@ def test_a_radio_takes_every_kind_of_number(number: Any) -> None:
         ({"targets": PLAN.targets.astype(str)}, "targets that are no numbers"),
         ({"targets": [[HUGE, 0]] * 10}, "targets that are no numbers"),
         ({"targets": NoArray()}, "targets that are no numbers"),
+        ({"targets": PLAN.targets * np.nan}, "targets that are not all finite; expected"),
+        ({"targets": PLAN.targets[1:]}, r"targets of shape \(9, 2\); expected .* \(10, 2\)"),
     ],
 )
 def test_a_proposal_of_wrong_parts_names_the_planner(fields: dict[str, Any], told: str) -> None:
     """What a planner proposes beside targets is looked at too, and nothing is made to fit."""
     proposal = reknit.Proposal(**{"targets": PLAN.targets, **fields})
-    with pytest.raises(InvalidPlan, match=f"planner 'Bare' .*{told}"):
+    with pytest.raises(BrokenPlanner, match=f"planner 'Bare' .*{told}"):
         reknit.plan(SCENARIO, Bare(proposal))
 
 
 @pytest.mark.parametrize("answer", [None, PLAN.targets, (PLAN.targets,), "here"])
 def test_a_planner_that_returns_something_else_is_named(answer: Any) -> None:
     """None, or bare targets instead of a `Proposal`: the error names the planner and its answer."""
-    with pytest.raises(InvalidPlan, match=f"planner 'Bare' returned {type(answer).__name__};"):
+    with pytest.raises(BrokenPlanner, match=f"planner 'Bare' returned {type(answer).__name__};"):
         reknit.plan(SCENARIO, Bare(answer))
 
 
@@ -389,3 +369,56 @@ def test_a_plan_names_the_version_that_made_it(monkeypatch: pytest.MonkeyPatch) 
     """The code's own version counts, not what an older installation left in the metadata."""
     monkeypatch.setattr("reknit.recovery.planning.version", lambda package: "0.0.1")
     assert reknit.plan(SCENARIO, "contraction").versions["reknit"] == VERSION
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        (lambda here: here * np.nan, "that are not all finite at 0 s; expected finite numbers of"),
+        (lambda here: here[1:], r"of shape \(9, 2\) at 0 s; .* of shape \(10, 2\)"),
+        (lambda here: here + 1j, "that are no numbers"),
+        (lambda here: here > 0, "that are no numbers"),
+        (lambda here: np.ma.array(here, mask=here > 0), "that are no numbers"),
+        (lambda here: here.astype(str), "that are no numbers"),
+        (lambda here: [[HUGE, 0]] * len(here), "that are no numbers"),
+        (lambda here: NoArray(), "that are no numbers"),
+    ],
+    ids=["nan", "shape", "complex", "truths", "hidden", "texts", "digits", "no array"],
+)
+def test_velocities_that_are_none_name_the_planner(wish: Callable[[Any], Any], told: str) -> None:
+    """A planner that steers by nonsense is told apart from input that is wrong."""
+    with pytest.raises(BrokenPlanner, match=f"^planner 'Steering' asked for velocities {told}"):
+        reknit.recover(SCENARIO, Steering(wish))
+
+
+def test_a_controller_that_is_none_names_the_planner() -> None:
+    """What cannot be called steers nobody."""
+    with pytest.raises(BrokenPlanner, match=r"^planner 'NoFunction' made a controller that is int"):
+        reknit.recover(SCENARIO, NoFunction())
+
+
+def test_a_plan_with_hidden_targets_is_refused() -> None:
+    """Masked targets would be flown to as if they were there."""
+    hidden = np.ma.array(PLAN.targets, mask=True)
+    with pytest.raises(InvalidInput, match=r"^plan\.targets is "):
+        replace(PLAN, targets=hidden)
+
+
+def test_a_picture_takes_no_scenario_beside_its_own() -> None:
+    """What would be ignored is refused."""
+    run = reknit.recover(SCENARIO, "sidr")
+    for item in (SCENARIO, run):
+        with pytest.raises(InvalidInput, match=r"^scenario is 5; allowed: none"):
+            item.plot(5)
+
+
+@pytest.mark.parametrize(("weights", "told"), [("nofile", "No such file"), ("", "a folder")])
+@pytest.mark.parametrize("planner", ["ml-dagl", "cr-mgc"])
+def test_weights_that_are_no_file_are_told_where_nobody_needs_them(
+    planner: str, weights: str, told: str
+) -> None:
+    """Also for a swarm that is still whole, for which no net is loaded."""
+    whole = reknit.generate(20, 1, seed=1)
+    assert not whole.is_split
+    with pytest.raises(InvalidWeights, match=told):
+        reknit.recover(whole, planner, weights=weights)

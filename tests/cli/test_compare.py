@@ -110,6 +110,14 @@ def test_narrow_terminals_cut_no_number(columns: int) -> None:
         assert all(re.fullmatch(r"\d+(\.\d\d)?( s| ms|%)?", cell) for cell in figures)
 
 
+def test_the_bound_under_the_table_is_as_exact_as_the_rows() -> None:
+    """In a swarm that is whole again in milliseconds it is not rounded above the plan's time."""
+    words = ("compare", "--uavs", "30", "--destroy", "18", "--split", "--planners", "certified")
+    told = reknit_process(*words, columns=120).stdout
+    [time_s] = re.findall(r"certified .*? (0\.00\d+) s", told)
+    assert f"No plan is faster than {time_s} s." in told
+
+
 def test_plans_are_saved_too(tmp_path: Path) -> None:
     """--out has a plan for every planner that plans, and each verifies."""
     out = tmp_path / "out"

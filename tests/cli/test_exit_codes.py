@@ -35,6 +35,23 @@ def test_demands_that_cannot_be_met_are_one(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_network_that_misses_a_demand_is_not_called_unconnected() -> None:
+    """The status names what is the matter, and the code is that of a swarm that is not restored."""
+    swarm = ("--uavs", "60", "--destroy", "30", "--seed", "3", "--split")
+    done = reknit_process(
+        "recover", *swarm, "--planner", "contraction", "--demand", "connectivity=2"
+    )
+    assert done.returncode == 1
+    assert "connected, but not as demanded" in done.stdout
+
+
+def test_inertia_is_told_where_the_bound_neglects_it() -> None:
+    """Beside a flight that is longer than planned."""
+    told = "with inertia, which plan and bound neglect"
+    assert told in reknit_process("recover", *CASE, "--acceleration", "2").stdout
+    assert told not in reknit_process("recover", *CASE).stdout
+
+
 USAGE = {
     "not a number": (("recover", "--uavs", "many"), "--uavs is 'many'"),
     "not a number, joined": (("recover", "--uavs=many"), "--uavs is 'many'"),

@@ -184,7 +184,7 @@ def test_the_help_shows_the_defaults_of_the_calls() -> None:
     assert DEFAULT_PLANNER == "certified"
 
 
-@pytest.mark.parametrize("text", ["False", "false", "no", "0"])
+@pytest.mark.parametrize("text", ["False", "false", "no", "0", "off"])
 def test_words_for_false_mean_false(text: str) -> None:
     """--param trimming=False is not a text that counts as true."""
     assert parameters("ml-dagl", [f"trimming={text}"])["trimming"] is False

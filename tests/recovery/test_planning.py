@@ -13,7 +13,7 @@ import pytest
 
 import reknit
 from reknit.algorithms.registry import build
-from reknit.base.errors import InvalidParameter, InvalidPlan, NoPlan
+from reknit.base.errors import BrokenPlanner, InvalidParameter, InvalidPlan, NoPlan
 from reknit.base.types import FloatArray
 from reknit.plans.certificate import Certificate
 from reknit.recovery import planning
@@ -53,7 +53,7 @@ SCENARIO = reknit.generate(20, 10, seed=1, split=True)
 )
 def test_a_planners_nonsense_is_named(answer: Any) -> None:
     """What is no proposal of the right shape ends in one typed error with the planner's name."""
-    with pytest.raises(InvalidPlan, match="Answers"):
+    with pytest.raises(BrokenPlanner, match="Answers"):
         reknit.plan(SCENARIO, Answers(answer))
 
 

@@ -89,7 +89,8 @@ def test_a_separation_that_the_targets_keep_and_the_flight_does_not() -> None:
     )
     assert crossing.warnings[-1].endswith("is kept only at the end")
     close = reknit.recover(
-        swarm(min_separation_m=10.0), Fixed([[95.0, 0.0], *CHAIN[1:3], [300.0, 0.0]])
+        swarm(min_separation_m=10.0), Fixed([[95.0, 0.0], [88.0, 0.0], CHAIN[2], [300.0, 0.0]])
     )
-    assert "two targets are 5 m apart" in close.warnings[0]
-    assert not any("only at the end" in warning for warning in close.warnings)
+    assert "two targets are 7 m apart" in close.warnings[0]
+    assert close.warnings[-1].startswith("on the way UAVs 0 and 1 come within 0.00 m")
+    assert close.warnings[-1].endswith("min_separation_m is 10")

@@ -234,6 +234,43 @@ def test_the_animation_has_the_pictures_colours_in_one_palette(tmp_path: Path) -
     assert (frames[0] != frames[1]).any()
 
 
+def test_a_sub_net_keeps_its_colour_when_another_grows_larger(tmp_path: Path) -> None:
+    """Five UAVs on the left are the largest sub-net and blue. Four in the middle are joined by
+    three from the right; though they are seven then, those on the left stay blue in every frame.
+    """
+    left, middle, right = (
+        [(x + 30.0 * k, 0.0) for k in range(count)] for x, count in ((0, 5), (600, 4), (900, 3))
+    )
+    scenario = reknit.Scenario([*left, *middle, *right], (), 120.0, 10.0, allowed_time_s=15.0)
+    velocity = np.array([[0.0, 0.0]] * 9 + [[-10.0, 0.0]] * 3)
+    flight = reknit.fly(scenario, lambda *_: velocity, until="allowed")
+    assert flight.subnets[[0, -1]].tolist() == [3, 2]
+    save_animation(scenario, flight, tmp_path / "film.gif")
+    opened: Any = Image.open(tmp_path / "film.gif")
+    with opened as film:
+        for number in range(film.n_frames):
+            film.seek(number)
+            is_blue = (np.asarray(film.convert("RGB")) == rgb([LARGEST])[0]).all(axis=2)
+            assert is_blue.any()
+            assert np.flatnonzero(is_blue.any(axis=0)).max() < 0.45 * is_blue.shape[1]
+
+
+def test_the_largest_sub_net_of_a_large_swarm_has_its_colour_in_the_animation(
+    tmp_path: Path,
+) -> None:
+    """Dots of about a pixel are not blurred to another colour: of most survivors in the largest
+    sub-net there is one of its exact colour, as of the others.
+    """
+    scenario = reknit.generate(6_000, 3_000, seed=3)
+    flight = reknit.fly(scenario, reknit.plan(scenario, "contraction"), until="arrived")
+    path = tmp_path / "film.gif"
+    save_animation(scenario, flight, path)
+    with Image.open(path) as film:
+        first = np.asarray(film.convert("RGB"))
+    largest = int(np.bincount(scenario.subnets).max())
+    assert (first == rgb([LARGEST])[0]).all(axis=2).sum() > 0.5 * largest
+
+
 def _local_tables(data: bytes) -> int:
     """How many frames of a GIF bring a colour table of their own, read from its blocks."""
     assert data[10] & 0x80  # a global one

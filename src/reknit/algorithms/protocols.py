@@ -13,12 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-
 from reknit.base.context import Context
-from reknit.base.errors import InvalidParameter, InvalidPlan
+from reknit.base.errors import BrokenPlanner, InvalidParameter
 from reknit.base.types import FloatArray, JsonDict
-from reknit.base.values import is_number, real_numbers
+from reknit.base.values import finite_numbers, is_number
 from reknit.flight.controller import Controller
 from reknit.plans.certificate import Certificate
 from reknit.plans.status import Status
@@ -162,28 +160,22 @@ def checked_proposal(planner: str, proposal: object, scenario: Scenario) -> Prop
 
     Raises
     ------
-    InvalidPlan
+    BrokenPlanner
         It is something else; says what.
     """
     if not isinstance(proposal, Proposal):
-        raise InvalidPlan(
-            f"planner {planner!r} returned {type(proposal).__name__}; expected a reknit.Proposal"
-        )
+        kind = type(proposal).__name__
+        raise BrokenPlanner(planner, f"returned {kind}; expected a reknit.Proposal")
     shape = scenario.survivor_positions.shape
-    targets = real_numbers(proposal.targets)
-    if targets is None:
-        raise InvalidPlan(
-            f"planner {planner!r} proposed targets that are no numbers; expected shape {shape}"
-        )
-    if targets.shape != shape or not np.isfinite(targets).all():
-        raise InvalidPlan(
-            f"planner {planner!r} proposed targets of shape {targets.shape}; expected finite "
-            f"numbers of shape {shape}"
-        )
+    try:
+        finite_numbers(proposal.targets, shape)
+    except ValueError as wrong:
+        told = f"proposed targets {wrong}; expected finite numbers of shape {shape}"
+        raise BrokenPlanner(planner, told) from None
     for name, (value, fits, expected) in _other_parts(proposal).items():
         if not fits:
             fault = InvalidParameter(name, value, expected)
-            raise InvalidPlan(f"planner {planner!r} made a proposal whose {fault}")
+            raise BrokenPlanner(planner, f"made a proposal whose {fault}")
     return proposal
 
 

@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import importlib
 import json
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -96,14 +97,14 @@ class Entry:
             return getattr(importlib.import_module(module), attribute)
         except ModuleNotFoundError as error:
             if self.package is not None:
-                raise BrokenPlanner(self.name, self.package, error) from error
+                raise BrokenPlanner.unusable(self.name, self.package, error) from error
             if self.extra is None or (error.name or "").startswith("reknit"):
                 raise
             raise MissingExtra(f"planner {self.name!r}", self.extra) from error
         except (Exception, SystemExit) as error:
             if self.package is None:
                 raise
-            raise BrokenPlanner(self.name, self.package, error) from error
+            raise BrokenPlanner.unusable(self.name, self.package, error) from error
 
     @property
     def not_ready(self) -> str:
@@ -231,7 +232,12 @@ def planners() -> tuple[str, ...]:
 
 def parameters(name: str) -> list[Parameter]:
     """The parameters of a planner, in order, each with its type, default and meaning."""
-    return listed(_entry(name, _entries()).load())
+    entry = _entry(name, _entries())
+    factory = entry.load()
+    fault = entry.inspected().fault
+    if fault:
+        raise BrokenPlanner(name, f"from {entry.package} cannot be used: {fault}")
+    return listed(factory)
 
 
 def build(name: str, parameters: Mapping[str, Any]) -> TargetPlanner | SteeringPlanner:
@@ -356,10 +362,13 @@ def _make(name: str, given: Mapping[str, Any], known: Mapping[str, Entry]) -> An
     except (Exception, SystemExit) as error:
         if entry.package is None:
             raise
-        raise BrokenPlanner(name, entry.package, error) from error
+        raise BrokenPlanner.unusable(name, entry.package, error) from error
     if not isinstance(planner, (TargetPlanner, SteeringPlanner, Polisher)):
         reason = TypeError(f"{type(planner).__name__} neither proposes nor steers")
-        raise BrokenPlanner(name, entry.package or "reknit", reason)
+        raise BrokenPlanner.unusable(name, entry.package or "reknit", reason)
+    if isinstance(planner, Weighted):
+        for path in planner.weight_files():
+            _stamp(path)  # told now, also where a swarm is whole and no weights are asked for
     return planner
 
 
@@ -401,6 +410,8 @@ def _stamp(path: Path) -> tuple[int, int]:
         facts = path.stat()
     except OSError as error:
         raise InvalidWeights(f"{path}: {error.strerror or error}") from error
+    if stat.S_ISDIR(facts.st_mode):
+        raise InvalidWeights(f"{path}: a folder; allowed: a file of weights")
     return facts.st_mtime_ns, facts.st_size
 
 

@@ -130,15 +130,20 @@ class MissingExtra(ReknitError):
 
 
 class BrokenPlanner(ReknitError):
-    """A planner that another package brings cannot be imported or made."""
+    """A planner does not do what planners do: a fault of its own, not of its user.
 
-    def __init__(self, planner: str, package: str, reason: BaseException) -> None:
+    It cannot be imported or made, or it answers with something that is no proposal or velocities.
+    """
+
+    def __init__(self, planner: str, fault: str) -> None:
         self.planner = planner
-        self.package = package
+        super().__init__(f"planner {planner!r} {fault}")
+
+    @classmethod
+    def unusable(cls, planner: str, package: str, reason: BaseException) -> BrokenPlanner:
+        """The error for a planner of a package that raised something."""
         words = " ".join(str(reason).split()) or "no reason given"
-        super().__init__(
-            f"planner {planner!r} from {package} cannot be used: {type(reason).__name__}: {words}"
-        )
+        return cls(planner, f"from {package} cannot be used: {type(reason).__name__}: {words}")
 
 
 class TooLarge(ReknitError):

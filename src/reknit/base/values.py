@@ -56,6 +56,20 @@ def real_numbers(value: Any) -> FloatArray | None:
         return None
 
 
+def finite_numbers(value: Any, shape: tuple[int, ...]) -> FloatArray:
+    """The `real_numbers` of a value; ValueError says why it is no finite array of the shape."""
+    numbers = real_numbers(value)
+    if numbers is None:
+        fault = "that are no numbers"
+    elif numbers.shape != shape:
+        fault = f"of shape {numbers.shape}"
+    elif not np.isfinite(numbers).all():
+        fault = "that are not all finite"
+    else:
+        return numbers
+    raise ValueError(fault)
+
+
 def check_seed(seed: object, name: str = "seed") -> None:
     """Raise `InvalidParameter` unless it is a whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:

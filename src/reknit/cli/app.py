@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from reknit.base.errors import (
+    BrokenPlanner,
     ImpossibleDemands,
     InvalidInput,
     InvalidPlan,
@@ -99,6 +100,8 @@ def run(words: Sequence[str]) -> int:
             return code if isinstance(code, int) else codes.DONE
         except (ImpossibleDemands, InvalidPlan) as error:
             return _tell(error, codes.NOT_DONE)
+        except BrokenPlanner as error:
+            return _tell(error, codes.INTERNAL_ERROR)
         except ReknitError as error:
             return _tell(_by_option(error, words), codes.WRONG_INPUT)
         except _UsageError as error:

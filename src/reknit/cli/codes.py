@@ -12,7 +12,7 @@ WRONG_INPUT = 2
 """An option, a file or a folder cannot be used; one line on standard error says which and why."""
 
 INTERNAL_ERROR = 70
-"""A fault of reknit or of a third party's planner; the traceback is for its authors."""
+"""A fault of reknit, with its traceback, or of somebody else's planner, in a line."""
 
 INTERRUPTED = 130
 """Ctrl-C."""

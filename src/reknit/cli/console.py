@@ -15,8 +15,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from reknit.base.progress import Progress as Report
-from reknit.base.words import counted
+from reknit.base.words import counted, seconds_text
 from reknit.cli import quit_at_once
+from reknit.plans.status import Status
 from reknit.recovery.repeated import RepeatedRun
 from reknit.recovery.runs import Run
 from reknit.swarm.scenario import Scenario
@@ -98,8 +99,8 @@ def print_missing(missing: Mapping[str, Sequence[str]]) -> None:
         out.print(hint, markup=False, soft_wrap=True)
 
 
-def run_table(run: Run) -> Table:
-    """The figures of one run."""
+def run_table(run: Run, has_inertia: bool = False) -> Table:
+    """The figures of one run; whether it was flown with inertia, which plans do not know of."""
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -107,12 +108,15 @@ def run_table(run: Run) -> Table:
     allowed_s = run.scenario.allowed_time_s
     table.add_row("planner", run.planner)
     if plan is not None:
-        table.add_row("status", plan.status.value)
-        table.add_row("planned time", _seconds(metrics.planned_time_s))
-        table.add_row("no plan beats", f"{_seconds(plan.lower_bound_s)}{_gap(run)}")
-    flown = _seconds(metrics.flown_time_s) if metrics.converged else "[red]not reconnected[/red]"
-    allowed = f"{allowed_s:.1f} s" if allowed_s >= 1.0 else _seconds(allowed_s)
-    table.add_row("flown time", f"{flown}  (allowed {allowed})")
+        table.add_row("status", _status(run))
+        table.add_row("planned time", seconds_text(metrics.planned_time_s))
+        table.add_row("no plan beats", f"{seconds_text(plan.lower_bound_s)}{_gap(run)}")
+    flown = "[red]not reconnected[/red]"
+    if metrics.converged:
+        flown = seconds_text(metrics.flown_time_s)
+    allowed = f"{allowed_s:.1f} s" if allowed_s >= 1.0 else seconds_text(allowed_s)
+    inertia = "; with inertia, which plan and bound neglect" if has_inertia and plan else ""
+    table.add_row("flown time", f"{flown}  (allowed {allowed}{inertia})")
     table.add_row("sub-nets", f"{metrics.subnets_before} -> {metrics.subnets_after}")
     table.add_row("links per UAV", f"{metrics.mean_degree:.2f}, at most {metrics.max_degree}")
     table.add_row(
@@ -135,15 +139,15 @@ def phases_table(result: RepeatedRun) -> Table:
     ends_s = [*result.begins_s[1:], np.inf]
     for begin_s, end_s, run in zip(result.begins_s, ends_s, result.phases, strict=True):
         at = run.flight.reconnected_at_s
-        reconnected = "-" if at is None else f"after {_seconds(at)}"
+        reconnected = "-" if at is None else f"after {seconds_text(at)}"
         table.add_row(
-            _seconds(begin_s),
+            seconds_text(begin_s),
             str(len(run.scenario.survivors)),
             str(run.scenario.subnet_count),
             "struck before" if at is not None and begin_s + at > end_s else reconnected,
         )
     end = result.reconnected_at_s
-    whole = "Not whole within the allowed time" if end is None else f"Whole at {_seconds(end)}"
+    whole = "Not whole within the allowed time" if end is None else f"Whole at {seconds_text(end)}"
     table.caption = f"{whole}; connected {result.connected_share:.0%} of the time until then."
     return table
 
@@ -172,7 +176,7 @@ def comparison_table(
         left_out.append(optional.pop())
         names.remove(left_out[-1])
     table = Table(title_justify="left", caption_justify="left")
-    table.caption = f"No plan is faster than {lower_bound_s:.3f} s."
+    table.caption = f"No plan is faster than {seconds_text(lower_bound_s)}."
     if left_out:
         table.caption += f" Too narrow for: {', '.join(reversed(left_out))}."
     for name in names:
@@ -195,8 +199,8 @@ def _cells(run: Run) -> dict[str, str]:
     metrics, plan = run.metrics, run.plan
     return {
         "planner": run.planner,
-        "flown": _seconds(metrics.flown_time_s),
-        "planned": "" if plan is None else _seconds(metrics.planned_time_s),
+        "flown": seconds_text(metrics.flown_time_s),
+        "planned": "" if plan is None else seconds_text(metrics.planned_time_s),
         "gap": "" if plan is None or not np.isfinite(plan.gap) else _percent(plan.gap),
         "E(d)": f"{metrics.mean_degree:.2f}",
         "computing": _milliseconds(run.compute_s),
@@ -205,7 +209,8 @@ def _cells(run: Run) -> dict[str, str]:
 
 def _status(run: Run) -> str:
     if run.plan is not None:
-        return run.plan.status.value
+        is_one = run.metrics.subnets_after == 1 and run.plan.status is Status.NOT_CONNECTED
+        return "connected, but not as demanded" if is_one else run.plan.status.value
     return "reconnected" if run.metrics.converged else "not connected"
 
 
@@ -217,12 +222,6 @@ def _gap(run: Run) -> str:
 
 def _percent(gap: float) -> str:
     return f"{gap:.2%}" if gap < 0.1 else f"{gap:.0%}"
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.2f} s" if value == 0.0 or value >= 0.1 else f"{value:.3g} s"
 
 
 def _milliseconds(seconds: float) -> str:

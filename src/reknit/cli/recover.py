@@ -88,7 +88,7 @@ def recover(
         print_json({**result, "warnings": [*warned, *result["warnings"]]}, files)
     else:
         console.out.print(console.scenario_line(scenario))
-        console.out.print(console.run_table(run))
+        console.out.print(console.run_table(run, acceleration is not None))
         print_files(files)
         if files and animate:
             from reknit.viz.animation import thinning_note

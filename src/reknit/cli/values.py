@@ -88,7 +88,8 @@ def typed(known: Iterable[Parameter], given: list[str] | None) -> dict[str, Any]
 _LIST = "a list"
 """How `type_text` begins for what holds several values."""
 
-_WORDS = {"false": False, "no": False, "true": True, "yes": True, "none": None}
+_WORDS: dict[str, bool | None] = {"none": None}
+_WORDS |= dict.fromkeys(("false", "no", "off"), False) | dict.fromkeys(("true", "yes", "on"), True)
 
 
 def plain_value(text: str) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from reknit.base.errors import InvalidParameter
 from reknit.base.types import FloatArray, IntArray
-from reknit.base.values import real_numbers
+from reknit.base.values import finite_numbers
 from reknit.flight.controller import Controller
 from reknit.swarm.scenario import Scenario
 
@@ -216,16 +216,12 @@ def wished_mps(
 ) -> FloatArray:
     """(N_R, dim) velocities that a controller asks for, checked: it may be anybody's code."""
     wish = controller(positions, time_s, step_s)
-    velocities = real_numbers(wish)
-    is_shaped = velocities is not None and velocities.shape == positions.shape
-    if velocities is None or not is_shaped or not np.isfinite(velocities).all():
-        kind = "that are no numbers" if velocities is None else f"of shape {velocities.shape}"
-        raise InvalidParameter(
-            "controller",
-            f"velocities {kind} at {time_s:g} s",
-            f"finite numbers of shape {positions.shape}",
-        )
-    return velocities
+    try:
+        return finite_numbers(wish, positions.shape)
+    except ValueError as fault:
+        told = f"velocities {fault} at {time_s:g} s"
+        allowed = f"finite numbers of shape {positions.shape}"
+        raise InvalidParameter("controller", told, allowed) from None
 
 
 def capped(vectors: FloatArray, limit: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ plan came about cannot be checked, so it stands elsewhere (``metrics.json``, a s
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -99,8 +99,8 @@ class CertificateFile(BaseModel):
     lemmas: list[_LemmaFile] = []
 
 
-class _Claims(BaseModel):
-    """What a plan claims."""
+class PlanFile(BaseModel):
+    """The JSON form of a plan, version 2. (Version 1 held claims that nobody can check.)"""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -111,27 +111,8 @@ class _Claims(BaseModel):
     gap: float | None
     targets_m: list[list[float]]
     certificate: CertificateFile
-
-
-class PlanFile(_Claims):
-    """The JSON form of a plan, version 2."""
-
     version: Literal[2] = 2
     uavs: list[int | str]
-
-
-class _FirstPlanFile(_Claims):
-    """Version 1, which is still read: how the plan came about was among its claims."""
-
-    version: Literal[1]
-    uavs: list[int | str] = []
-    planner: str
-    compute_s: float
-    seed: int
-    parameters: dict[str, Any]
-    versions: dict[str, str]
-    details: dict[str, Any]
-    timings_s: dict[str, float] = {}
 
 
 def plan_file(plan: Plan) -> PlanFile:
@@ -190,10 +171,8 @@ def load_plan(path: str | Path) -> Plan:
 def parse_plan(text: str, path: str) -> Plan:
     """The plan of a text; `path` is where it comes from, for the error."""
     try:
-        values = parse_json(path, text)  # which refuses a key that is there twice
-        is_first = isinstance(values, dict) and values.get("version") == 1
-        kind: type[PlanFile | _FirstPlanFile] = _FirstPlanFile if is_first else PlanFile
-        return plan_of(kind.model_validate_json(text))
+        parse_json(path, text)  # which refuses a key that is there twice
+        return plan_of(PlanFile.model_validate_json(text))
     except ValidationError as error:
         raise UnreadableFile(f"{path}: {plain_error(error, PlanFile)}") from None
     except ValueError as error:
@@ -205,12 +184,11 @@ def _shown(status: Status) -> Status:
     return Status.FEASIBLE if status is Status.DEADLINE else status
 
 
-def plan_of(model: PlanFile | _FirstPlanFile) -> Plan:
+def plan_of(model: PlanFile) -> Plan:
     """The plan that a JSON form describes; ValueError if there is none, `InvalidPlan` if what it
     says of itself does not agree.
     """
-    is_first = isinstance(model, _FirstPlanFile)
-    known = [status.value for status in Status if is_first or _shown(status) is status]
+    known = [status.value for status in Status if _shown(status) is status]
     if model.status not in known:
         raise ValueError(f"status is {model.status!r}; allowed: {', '.join(known)}")
     targets = np.asarray(model.targets_m, dtype=np.float64)
@@ -220,13 +198,12 @@ def plan_of(model: PlanFile | _FirstPlanFile) -> Plan:
     targets.setflags(write=False)
     plan = Plan(
         targets=targets,
-        status=_shown(Status(model.status)),
+        status=Status(model.status),
         recovery_time_s=model.recovery_time_s,
         certificate=certificate,
         uavs=tuple(model.uavs),
     )
-    if not is_first:  # version 1 knew no names at first
-        _check_named(plan)
+    _check_named(plan)
     # Written for people who read the file; what they read must be what the plan says.
     if model.lower_bound_s != plan.lower_bound_s:
         raise InvalidPlan(

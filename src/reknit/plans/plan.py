@@ -59,7 +59,8 @@ class Plan(Displayed):
     timings_s: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.targets, np.ndarray):
+        is_masked = isinstance(self.targets, np.ma.MaskedArray)
+        if not isinstance(self.targets, np.ndarray) or is_masked:
             raise InvalidParameter("plan.targets", self.targets, "an array, a row per survivor")
         if not isinstance(self.certificate, Certificate):
             raise InvalidParameter("plan.certificate", self.certificate, "a reknit.Certificate")

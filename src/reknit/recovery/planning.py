@@ -154,7 +154,7 @@ def checked_plan(
         try:
             proposal = planner.propose(scenario, context)
         except SystemExit as error:  # a planner may be anybody's; it ends nobody's process
-            raise BrokenPlanner(name, type(planner).__module__, error) from error
+            raise BrokenPlanner.unusable(name, type(planner).__module__, error) from error
     else:
         proposal = Proposal(scenario.survivor_positions, Status.ALREADY_CONNECTED)
     compute_s = context.budget.elapsed_s - bound_s - loading_s

@@ -10,9 +10,10 @@ from reknit.algorithms.protocols import SteeringPlanner, TargetPlanner
 from reknit.algorithms.registry import DEFAULT_PLANNER
 from reknit.base.context import Cancel, never
 from reknit.base.display import Displayed
-from reknit.base.errors import InvalidParameter
+from reknit.base.errors import BrokenPlanner
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray
+from reknit.base.values import finite_numbers
 from reknit.flight.controller import Controller
 from reknit.flight.flight import Flight
 from reknit.flight.metrics import Metrics, measure
@@ -137,10 +138,11 @@ def recover(
         guide = target_plan = checked_plan(scenario, name, built, context, parameters)
     else:
         started_s = time.perf_counter()
-        controller = built.controller(scenario, context)
+        controller: object = built.controller(scenario, context)
         if not callable(controller):
-            raise InvalidParameter("controller", controller, "a function that returns velocities")
-        guide = TimedController(controller)
+            kind = type(controller).__name__
+            raise BrokenPlanner(name, f"made a controller that is {kind}; expected a function")
+        guide = TimedController(controller, name)
         guide.compute_s = time.perf_counter() - started_s
     flight = fly(
         scenario,
@@ -155,14 +157,21 @@ def recover(
 
 
 class TimedController:
-    """A controller, and the time it took in all; the simulation around it does not count."""
+    """A planner's controller, and the time it took in all; the simulation does not count."""
 
-    def __init__(self, controller: Controller) -> None:
-        self._controller = controller
+    def __init__(self, controller: Controller, planner: str) -> None:
+        self._controller, self._planner = controller, planner
         self.compute_s = 0.0
 
     def __call__(self, positions: FloatArray, time_s: float, step_s: float) -> FloatArray:
         started_s = time.perf_counter()
         velocities = self._controller(positions, time_s, step_s)
         self.compute_s += time.perf_counter() - started_s
-        return velocities
+        try:
+            return finite_numbers(velocities, positions.shape)
+        except ValueError as fault:
+            told = (
+                f"asked for velocities {fault} at {time_s:g} s; expected finite numbers of shape "
+                f"{positions.shape}"
+            )
+            raise BrokenPlanner(self._planner, told) from None

@@ -140,6 +140,8 @@ def _drawn(scenario: Scenario, flight: Flight, frame: int, rank: IntArray) -> In
         color=rank_colours(rank),
         edgecolors="white",
         linewidths=0.3 if scenario.uavs < MANY else 0.0,
+        # A dot of about one pixel is the colour of its sub-net only without a soft edge.
+        antialiased=scenario.uavs < MANY,
         zorder=3,
     )
     draw_labels(axes, scenario, scenario.survivors, points)

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 
 from reknit.base.errors import InvalidParameter
+from reknit.base.words import seconds_text
 from reknit.flight.flight import Flight
 from reknit.plans.plan import Plan
 from reknit.recovery.runs import Run
@@ -20,10 +21,12 @@ from reknit.viz.style import LARGEST, PATH, RC, Picture, draw_points, draw_segme
 
 def plot(item: Any, scenario: Scenario | None = None) -> Picture:
     """The picture of a `Scenario`, `Plan`, `Flight` or `Run`."""
-    if isinstance(item, Scenario):
-        return scenario_figure(item)
-    if isinstance(item, Run):
-        return recovery_figure(item)
+    if isinstance(item, (Scenario, Run)):
+        if scenario is not None:
+            raise InvalidParameter(
+                "scenario", scenario, f"none: a {type(item).__name__} has its own"
+            )
+        return scenario_figure(item) if isinstance(item, Scenario) else recovery_figure(item)
     if isinstance(item, Flight):
         return _paths_figure(item) if scenario is None else flight_figure(scenario, item)
     if isinstance(item, Plan) and _is_of(scenario, item):
@@ -64,15 +67,15 @@ def _facts(item: Any) -> list[tuple[str, str]]:
         return [
             ("planner", item.planner or "unknown"),
             ("status", item.status.value),
-            ("planned time", f"{item.recovery_time_s:.3f} s"),
-            ("no plan beats", f"{item.lower_bound_s:.3f} s"),
+            ("planned time", seconds_text(item.recovery_time_s)),
+            ("no plan beats", seconds_text(item.lower_bound_s)),
             ("gap", gap),
             ("survivors", f"{len(item.targets):,}"),
         ]
     if isinstance(item, Flight):
         at = item.reconnected_at_s
         return [
-            ("reconnected", "no" if at is None else f"after {at:.3f} s"),
+            ("reconnected", "no" if at is None else f"after {seconds_text(at)}"),
             ("sub-nets", f"{item.subnets[0]:,} to {item.subnets[-1]:,}"),
             ("metres flown", f"{item.path_lengths_m.sum():,.0f}"),
         ]

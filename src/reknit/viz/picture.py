@@ -144,6 +144,7 @@ def draw_before(figure: Figure, cell: Any, scenario: Scenario) -> None:
     for handle in legend.legend_handles:
         handle.set_sizes([25.0])
         handle.set_alpha(1.0)
+    legend.legend_handles[-1].set_facecolor(LARGEST)  # not that of the first survivor's sub-net
 
 
 def draw_after(figure: Figure, cell: Any, scenario: Scenario, flight: Flight, title: str) -> bool:
@@ -267,7 +268,7 @@ def _subnets_over_time(axes: Any, run: Run) -> None:
     axes.set_xlim(0, right_s)
     if flight.reconnected_at_s is not None:
         axes.plot([flight.reconnected_at_s], [1], "o", color=PATH, zorder=4)
-        _note(axes, "reconnected", flight.reconnected_at_s, 1.0, right_s, raised=7)
+        _note(axes, "reconnected", flight.reconnected_at_s, 1.0, right_s, raised=14)
     if bound_s > 0:
         axes.axvline(bound_s, color=BOUND, linestyle="--", linewidth=1.0)
         _note(axes, "no plan arrives sooner", bound_s, 0.85 * axes.get_ylim()[1], right_s)
@@ -285,4 +286,5 @@ def _note(axes: Any, text: str, x: float, y: float, right: float, raised: int = 
         va="center",
         fontsize=8,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.0},
+        zorder=1.5,  # under the curve
     )

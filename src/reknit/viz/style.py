@@ -21,7 +21,7 @@ LARGEST = "#4C78A8"
 OTHERS = ("#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6BB1", "#B8A200", "#5A5A5A")
 SUBNETS = (LARGEST, *OTHERS)
 LOST = "#B0B0B0"
-LOST_FAINT = "#DDDDDD"
+LOST_FAINT = "#C6C6C6"
 LINK = "#4C78A8"
 PATH = "#D55E00"
 BOUND = "#222222"
@@ -170,8 +170,8 @@ def draw_lost(axes: Any, scenario: Scenario) -> None:
     draw_points(
         axes,
         scenario.destroyed_positions,
-        s=0.6 * marker_size(scenario.uavs) if many else marker_size(scenario.uavs),
-        marker="." if many else "x",
+        s=(0.5 if many else 1.0) * marker_size(scenario.uavs),
+        marker="o" if many else "x",
         color=LOST_FAINT if many else LOST,
         linewidths=0 if many else 0.9,
         label="destroyed",
