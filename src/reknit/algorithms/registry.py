@@ -366,9 +366,6 @@ def _make(name: str, given: Mapping[str, Any], known: Mapping[str, Entry]) -> An
     if not isinstance(planner, (TargetPlanner, SteeringPlanner, Polisher)):
         reason = TypeError(f"{type(planner).__name__} neither proposes nor steers")
         raise BrokenPlanner.unusable(name, entry.package or "reknit", reason)
-    if isinstance(planner, Weighted):
-        for path in planner.weight_files():
-            _stamp(path)  # told now, also where a swarm is whole and no weights are asked for
     return planner
 
 
@@ -403,6 +400,15 @@ def _plain(value: object) -> object:
         return dataclasses.asdict(value)
     to_list = getattr(value, "tolist", None)
     return str(value) if to_list is None else to_list()
+
+
+def check_weights(planner: object) -> None:
+    """Raise `InvalidWeights` unless the files that a planner begins from are there: told now, also
+    where a swarm is whole and nobody reads them.
+    """
+    if isinstance(planner, Weighted):
+        for path in planner.weight_files():
+            _stamp(path)
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from reknit.algorithms.protocols import (
     TargetPlanner,
     checked_proposal,
 )
-from reknit.algorithms.registry import DEFAULT_PLANNER, build
+from reknit.algorithms.registry import DEFAULT_PLANNER, build, check_weights
 from reknit.base.budget import Budget
 from reknit.base.context import Cancel, Context, never
 from reknit.base.errors import BrokenPlanner, InvalidParameter, InvalidProof, NoPlan
@@ -93,7 +93,9 @@ def resolve(
 ) -> tuple[str, TargetPlanner | SteeringPlanner]:
     """The name and the object of a planner that is given as either."""
     if isinstance(planner, str):
-        return planner, build(planner, parameters)
+        built = build(planner, parameters)
+        check_weights(built)
+        return planner, built
     # A class has the methods of its planners too, but nobody to call them on.
     if isinstance(planner, type) or not isinstance(planner, (TargetPlanner, SteeringPlanner)):
         raise InvalidParameter("planner", planner, "a name, or an object that plans or steers")
