@@ -53,6 +53,20 @@ def test_exchanges_only_improve(seed: int) -> None:
     assert _is_plan(problem, better)
 
 
+def test_places_are_shared_out_anew() -> None:
+    """On a line the last survivor is linked between the two others. The spanning tree of where they
+    get to is the same tree again; sharing the places out anew gives the chain in order, the best.
+    """
+    start = np.array([[0.0, 0.0], [300.0, 0.0], [600.0, 0.0]])
+    problem = Problem(start, np.full(3, 10.0), 120.0)
+    cones = Cones(problem)
+    crossed = solve_tree(cones, np.array([[0, 2], [1, 2]]), problem.quickest_s)
+    assert crossed.time_s > 20.0
+    better = Exchange(cones, problem.quickest_s, Work(300.0)).alternate(crossed)
+    assert better.links.tolist() == [[0, 1], [1, 2]]
+    assert better.time_s == pytest.approx((600.0 - 2 * 120.0) / 2 / 10.0)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_more_work_never_gives_a_slower_tree(seed: int) -> None:
     """Going on gives trees as fast or faster, in the end a faster one, and each is a plan."""

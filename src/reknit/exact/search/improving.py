@@ -18,8 +18,12 @@ from reknit.exact.search.shaking import Shaking
 from reknit.exact.search.state import State
 from reknit.exact.search.tree_program import TreeSolution
 
-_SHAKEN = 0.5
-"""The part of the work that goes into descents or random exchanges."""
+_SHAKEN, _SHAKEN_FAR = 0.5, 0.8
+"""The part of the work that goes into descents or random exchanges, and where the bound is far."""
+
+_FAR = 1.2
+"""A tree that takes so many times the bound is far from it: neighbourhoods of the links that decide
+seldom make it faster, since others decide as much."""
 
 
 class Improver:
@@ -56,7 +60,7 @@ class Improver:
         self._exchange.work = self._neighbourhoods.work = self._random.work = work
         self._exchange.floor_s = state.bound_s
         tree = state.tree
-        while work.done < _SHAKEN * work.limit and not self._is_best(state, tree, work):
+        while not (self._is_shaken(state, tree, work) or self._is_best(state, tree, work)):
             tree = self._random.step(tree)
         if self._exhausted is not tree.links and isinstance(self._random, Shaking):
             tree = self._exchange.improve(tree)
@@ -67,6 +71,11 @@ class Improver:
                 state = replace(state, bound_s=proof.search.time_s, case=proof)
         self._exhausted = tree.links
         return replace(state, tree=tree)
+
+    @staticmethod
+    def _is_shaken(state: State, tree: TreeSolution, work: Work) -> bool:
+        is_far = tree.time_s > _FAR * state.bound_s
+        return work.done >= (_SHAKEN_FAR if is_far else _SHAKEN) * work.limit
 
     @staticmethod
     def _is_best(state: State, tree: TreeSolution, work: Work) -> bool:
