@@ -264,19 +264,21 @@ def _subnets_over_time(axes: Any, run: Run) -> None:
     axes.yaxis.get_major_locator().set_params(integer=True)
     quiet(axes)
     bound_s = 0.0 if run.plan is None else run.plan.lower_bound_s
-    right_s = max(flight.duration_s, bound_s, 1e-9) * 1.03
+    # Room for a word to the right of the last change; to the left the curve would strike it.
+    room = 1.03 if flight.reconnected_at_s is None else 1.1
+    right_s = max(flight.duration_s, bound_s, 1e-9) * room
     axes.set_xlim(0, right_s)
     if flight.reconnected_at_s is not None:
         axes.plot([flight.reconnected_at_s], [1], "o", color=PATH, zorder=4)
-        _note(axes, "reconnected", flight.reconnected_at_s, 1.0, right_s, raised=14)
+        _note(axes, "reconnected", flight.reconnected_at_s, 1.0, raised=7)
     if bound_s > 0:
         axes.axvline(bound_s, color=BOUND, linestyle="--", linewidth=1.0)
-        _note(axes, "no plan arrives sooner", bound_s, 0.85 * axes.get_ylim()[1], right_s)
+        is_late = bound_s > 0.6 * right_s
+        _note(axes, "no plan arrives sooner", bound_s, 0.85 * axes.get_ylim()[1], on_left=is_late)
 
 
-def _note(axes: Any, text: str, x: float, y: float, right: float, raised: int = 0) -> None:
-    """A word beside a point, on the side where there is room."""
-    on_left = x > 0.6 * right
+def _note(axes: Any, text: str, x: float, y: float, raised: int = 0, on_left: bool = False) -> None:
+    """A word beside a point."""
     axes.annotate(
         text,
         (x, y),
