@@ -64,7 +64,7 @@ def test_faulty_planners_are_caught() -> None:
         check_planner(Moody())
     with pytest.raises(AssertionError, match="scenario was changed"):
         check_planner(Vandal(), {"split": reknit.generate(30, 15, seed=1, split=True)})
-    with pytest.raises(reknit.base.errors.InvalidPlan, match="Broken"):
+    with pytest.raises(reknit.errors.BrokenPlanner, match="Broken"):
         check_planner(Broken())
 
 
