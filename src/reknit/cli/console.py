@@ -115,7 +115,9 @@ def run_table(run: Run, has_inertia: bool = False) -> Table:
     if metrics.converged:
         flown = seconds_text(metrics.flown_time_s)
     allowed = f"{allowed_s:.1f} s" if allowed_s >= 1.0 else seconds_text(allowed_s)
-    inertia = "; with inertia, which plan and bound neglect" if has_inertia and plan else ""
+    inertia = (
+        "; with inertia, which plan and bound neglect" if has_inertia and plan is not None else ""
+    )
     table.add_row("flown time", f"{flown}  (allowed {allowed}{inertia})")
     table.add_row("sub-nets", f"{metrics.subnets_before} -> {metrics.subnets_after}")
     table.add_row("links per UAV", f"{metrics.mean_degree:.2f}, at most {metrics.max_degree}")
