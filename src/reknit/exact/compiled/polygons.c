@@ -6,16 +6,51 @@
    polygons has none in the regions; the other way round they are wrong by less than one part in 800.
 */
 #include <math.h>
-#include <string.h>
 
 #include "kernel.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
 
 #define ROUNDING 1e-12
 #define SURELY_APART 1e-9
 
 static double X[DIRECTIONS], Y[DIRECTIONS];
 static double SINE[DIRECTIONS], INVERSE[DIRECTIONS]; /* of the angle between directions so many steps apart */
-static int8_t BEFORE[DIRECTIONS], AFTER[DIRECTIONS];
+
+/* How many steps direction j is after i. */
+static inline int steps(int i, int j) { return (j - i) & (DIRECTIONS - 1); }
+
+/* Sets of directions: turned by so many steps, their lowest and highest, and the nearest after and before one. */
+static inline uint64_t turned(uint64_t set, int by) { return set >> by | set << (-by & (DIRECTIONS - 1)); }
+
+#if defined(_MSC_VER)
+static inline int lowest(uint64_t set) {
+    unsigned long at;
+    _BitScanForward64(&at, set);
+    return (int)at;
+}
+
+static inline int highest(uint64_t set) {
+    unsigned long at;
+    _BitScanReverse64(&at, set);
+    return (int)at;
+}
+#else
+static inline int lowest(uint64_t set) { return __builtin_ctzll(set); }
+static inline int highest(uint64_t set) { return DIRECTIONS - 1 - __builtin_clzll(set); }
+#endif
+
+static inline int edge_after(uint64_t edges, int k) {
+    const int next = (k + 1) & (DIRECTIONS - 1);
+    return (next + lowest(turned(edges, next))) & (DIRECTIONS - 1);
+}
+
+static inline int edge_before(uint64_t edges, int k) { return (k + highest(turned(edges, k))) & (DIRECTIONS - 1); }
 
 void make_directions(void) {
     const double turn = 6.283185307179586476925286766559;
@@ -23,8 +58,6 @@ void make_directions(void) {
         X[k] = cos(turn * k / DIRECTIONS);
         Y[k] = SINE[k] = sin(turn * k / DIRECTIONS);
         INVERSE[k] = 1.0 / SINE[k];
-        BEFORE[k] = (int8_t)((k + DIRECTIONS - 1) % DIRECTIONS);
-        AFTER[k] = (int8_t)((k + 1) % DIRECTIONS);
     }
 }
 
@@ -37,10 +70,45 @@ void make_ball(Region h, double x, double y, double radius) {
     for (int k = 0; k < DIRECTIONS; k++) h[k] = X[k] * x + Y[k] * y + radius;
 }
 
-/* How far direction k is from being cut off by the corner of the directions i and j before and after it: for
-   k - i = a steps and j - k = b steps, the length of its edge times sin a sin b; negative where it has none. */
-static inline double slack(const Region h, int i, int k, int j, int a, int b) {
-    return h[i] * SINE[b] + h[j] * SINE[a] - h[k] * SINE[a + b];
+/* Whether direction k is cut off by the corner of the directions i and j before and after it: for k - i = a steps and j - k = b steps,
+   the length of its edge is (h_i sin b + h_j sin a - h_k sin(a + b)) / (sin a sin b). */
+static inline bool is_cut_off(const Region h, int i, int k, int j) {
+    const int a = steps(i, k), b = steps(k, j);
+    return h[i] * SINE[b] + h[j] * SINE[a] - h[k] * SINE[(a + b) & (DIRECTIONS - 1)] < -ROUNDING;
+}
+
+/* The numbers below 0 as a set. */
+static inline uint64_t negative(const double *values) {
+    uint64_t set = 0;
+#if defined(__SSE2__)
+    for (int k = 0; k < DIRECTIONS; k += 2) set |= (uint64_t)_mm_movemask_pd(_mm_loadu_pd(values + k)) << k;
+#else
+    for (int k = 0; k < DIRECTIONS; k++) set |= (uint64_t)(values[k] < 0.0) << k;
+#endif
+    return set;
+}
+
+/* The directions that are cut off by the corners of those next to them. */
+static inline uint64_t cut_off(const Region h) {
+    double room[DIRECTIONS];
+    room[0] = SINE[1] * (h[DIRECTIONS - 1] + h[1]) - SINE[2] * h[0] + ROUNDING;
+    for (int k = 1; k < DIRECTIONS - 1; k++) room[k] = SINE[1] * (h[k - 1] + h[k + 1]) - SINE[2] * h[k] + ROUNDING;
+    room[DIRECTIONS - 1] = SINE[1] * (h[DIRECTIONS - 2] + h[0]) - SINE[2] * h[DIRECTIONS - 1] + ROUNDING;
+    return negative(room);
+}
+
+/* Gives the directions without an edge the values of the corners there. */
+static void lower(Region h, uint64_t edges) {
+    const uint64_t rest = ~edges;
+    for (uint64_t begins = rest & ~turned(rest, DIRECTIONS - 1); begins != 0; begins &= begins - 1) {
+        const int first = lowest(begins), i = (first - 1) & (DIRECTIONS - 1), j = edge_after(edges, first);
+        const int wide = steps(i, j);
+        const double one = h[i] * INVERSE[wide], other = h[j] * INVERSE[wide];
+        const int whole = i + wide <= DIRECTIONS ? wide : DIRECTIONS - i;
+        int step = 1;
+        for (; step < whole; step++) h[i + step] = one * SINE[HALF - wide + step] + other * SINE[step];
+        for (; step < wide; step++) h[i + step - DIRECTIONS] = one * SINE[HALF - wide + step] + other * SINE[step];
+    }
 }
 
 /* Lowers the support values to those of the polygon that they bound. Returns the set of directions that have an edge, 0 where
@@ -50,57 +118,40 @@ static inline double slack(const Region h, int i, int k, int j, int a, int b) {
    changes the region, so if its neighbours are half a turn apart or more, there is none. What is left when no direction is
    cut off has edges all around, and the others get the values of the corners. */
 uint64_t tighten(Region h, int *corner) {
-    double room[DIRECTIONS];
-    int8_t before[DIRECTIONS], after[DIRECTIONS], stack[3 * DIRECTIONS];
     uint64_t edges = ~(uint64_t)0;
-    int depth = 0;
-    room[0] = SINE[1] * (h[DIRECTIONS - 1] + h[1]) - SINE[2] * h[0];
-    for (int k = 1; k < DIRECTIONS - 1; k++) room[k] = SINE[1] * (h[k - 1] + h[k + 1]) - SINE[2] * h[k];
-    room[DIRECTIONS - 1] = SINE[1] * (h[DIRECTIONS - 2] + h[0]) - SINE[2] * h[DIRECTIONS - 1];
-    for (int k = 0; k < DIRECTIONS; k++) {
-        stack[depth] = (int8_t)k;
-        depth += room[k] < -ROUNDING;
-    }
-    if (depth == 0) return edges;
-    memcpy(before, BEFORE, sizeof(before));
-    memcpy(after, AFTER, sizeof(after));
-    while (depth > 0) {
-        const int k = stack[--depth];
+    for (uint64_t left = cut_off(h); left != 0; left &= left - 1) {
+        int k = lowest(left);
         if (!has_direction(edges, k)) continue;
-        const int i = before[k], j = after[k];
-        const int a = (k - i) & (DIRECTIONS - 1), b = (j - k) & (DIRECTIONS - 1);
-        if (slack(h, i, k, j, a, b) >= -ROUNDING) continue;
-        if (a + b >= HALF) {
-            corner[0] = i;
-            corner[1] = k;
-            corner[2] = j;
-            return 0;
+        int i = edge_before(edges, k), j = edge_after(edges, k);
+        if (!is_cut_off(h, i, k, j)) continue;
+        for (;;) {
+            if (steps(i, k) + steps(k, j) >= HALF) {
+                corner[0] = i;
+                corner[1] = k;
+                corner[2] = j;
+                return 0;
+            }
+            edges &= ~((uint64_t)1 << k);
+            const int before = edge_before(edges, i), after = edge_after(edges, j);
+            if (is_cut_off(h, before, i, j)) {
+                k = i;
+                i = before;
+            } else if (is_cut_off(h, i, j, after)) {
+                k = j;
+                j = after;
+            } else {
+                break;
+            }
         }
-        edges &= ~((uint64_t)1 << k);
-        after[i] = (int8_t)j;
-        before[j] = (int8_t)i;
-        stack[depth++] = (int8_t)i;
-        stack[depth++] = (int8_t)j;
     }
-    int first = 0;
-    while (!has_direction(edges, first)) first++;
-    for (int i = first, gap; i < first + DIRECTIONS; i += gap) {
-        const int here = i & (DIRECTIONS - 1), there = after[here];
-        gap = (there - here) & (DIRECTIONS - 1);
-        const double one = h[here] * INVERSE[gap], other = h[there] * INVERSE[gap];
-        for (int step = 1; step < gap; step++)
-            h[(i + step) & (DIRECTIONS - 1)] = one * SINE[gap - step] + other * SINE[step];
-    }
+    if (~edges != 0) lower(h, edges);
     return edges;
 }
 
 /* The edges next to a direction that has none, before and after it. */
 void edges_about(uint64_t edges, int k, int *before, int *after) {
-    int i = k, j = k;
-    while (!has_direction(edges, i)) i = BEFORE[i];
-    while (!has_direction(edges, j)) j = AFTER[j];
-    *before = i;
-    *after = j;
+    *before = edge_before(edges, k);
+    *after = edge_after(edges, k);
 }
 
 /* Cuts a region with another one that is grown by 1. */
