@@ -39,7 +39,7 @@ static int32_t link_across(const Search *s, int32_t out, uint64_t *random) {
     int32_t fitting = 0, best = -1, *list = s->seen_list;
     double room = 0.0;
     for (int32_t link = 0; link < s->links; link++) {
-        if (link == out || s->piece[s->first[link]] == s->piece[s->second[link]]) continue;
+        if (link == out || s->piece[s->first[link]] == s->piece[s->second[link]] || !is_in_reach(s, link)) continue;
         if (!are_apart(s->region[s->first[link]], s->region[s->second[link]], s->likely[link])) list[fitting++] = link;
     }
     for (int pick = 0; pick < PICKED && fitting > 0; pick++) {
@@ -66,6 +66,7 @@ static void mark(Search *s, const int32_t *tree, int32_t size, bool is_in) {
 
 /* Gives the UAVs so large a part of the time for which the search was made. */
 static void allow(Search *s, double share) {
+    s->share = share;
     for (int32_t x = 0; x < s->uavs; x++) {
         const double radius = share * s->radius[x];
         make_ball(s->ball[x], s->centre[2 * x], s->centre[2 * x + 1], radius > LEAST_RADIUS ? radius : LEAST_RADIUS);

@@ -11,8 +11,8 @@
 
 #include "kernel.h"
 
-/* Walks from a UAV along the links in use, or along the marked ones: `order`, the rows of the parents, and the
-   links to them. Returns how many UAVs were reached. */
+/* Walks from a UAV along the links in use, or along the marked ones: `order`, the rows of the parents and of the first
+   children, and the links to them. Returns how many UAVs were reached. */
 int32_t walk(Search *s, int32_t start, bool of_set) {
     const int64_t stamp = ++s->stamp;
     int32_t count = 1;
@@ -21,6 +21,7 @@ int32_t walk(Search *s, int32_t start, bool of_set) {
     s->mark[start] = stamp;
     for (int32_t row = 0; row < count; row++) {
         const int32_t uav = s->order[row];
+        s->first_child[row] = count;
         for (int32_t k = s->at_uav.at[uav]; k < s->at_uav.at[uav + 1]; k++) {
             const int32_t link = s->at_uav.links[k];
             if (of_set ? !s->is_in[link] : (s->value[link] != USED || s->is_spare[link])) continue;
@@ -84,19 +85,34 @@ static void trace(Search *s, int32_t empty, int32_t count) {
         if (row <= empty || s->traced[row] == 0) s->is_in[s->by_link[row]] = false;
 }
 
-/* Where each UAV of the tree walked last can be, after `go_up` found places for all. */
+/* Whether a UAV of the tree walked last has a candidate out of it that is in reach. */
+static bool is_at_edge(const Search *s, int32_t uav) {
+    for (int32_t k = s->at_uav.at[uav]; k < s->at_uav.at[uav + 1]; k++) {
+        const int32_t link = s->at_uav.links[k], other = s->first[link] + s->second[link] - uav;
+        if (s->mark[other] != s->stamp && is_in_reach(s, link)) return true;
+    }
+    return false;
+}
+
+/* Where those UAVs of the tree walked last can be that have a candidate out of it, after `go_up` found places for all. */
 static void go_down(Search *s, int32_t count) {
-    const int32_t root = s->order[0];
-    memcpy(s->region[root], s->up[0], sizeof(Region));
-    s->piece[root] = root;
+    enum { AT_EDGE = 1, LEADS_THERE = 2 };
+    uint64_t *use = s->traced;
+    for (int32_t row = 0; row < count; row++) {
+        use[row] = is_at_edge(s, s->order[row]) ? AT_EDGE | LEADS_THERE : 0;
+        s->piece[s->order[row]] = s->order[0];
+    }
+    for (int32_t row = count - 1; row > 0; row--) use[s->parent[row]] |= use[row] & LEADS_THERE;
+    memcpy(s->region[s->order[0]], s->up[0], sizeof(Region));
     for (int32_t row = 1; row < count; row++) {
         const int32_t parent = s->parent[row], uav = s->order[row];
+        if (use[row] == 0) continue;
         double *rest = s->down[row]; /* where the parent can be without this subtree */
         bool is_cut = parent > 0;
         memcpy(rest, s->ball[s->order[parent]], sizeof(Region));
         if (parent > 0) intersect_grown(rest, s->down[parent]);
-        for (int32_t sibling = parent + 1; sibling < count && s->parent[sibling] <= parent; sibling++)
-            if (s->parent[sibling] == parent && sibling != row) {
+        for (int32_t sibling = s->first_child[parent]; sibling < count && s->parent[sibling] == parent; sibling++)
+            if (sibling != row) {
                 is_cut = true;
                 intersect_grown(rest, s->up[sibling]);
             }
@@ -104,11 +120,11 @@ static void go_down(Search *s, int32_t count) {
             s->tests++;
             tighten(rest, s->corner);
         }
+        if (!(use[row] & AT_EDGE)) continue;
         memcpy(s->region[uav], s->up[row], sizeof(Region));
         intersect_grown(s->region[uav], rest);
         s->tests++;
         tighten(s->region[uav], s->corner);
-        s->piece[uav] = root;
     }
 }
 
@@ -226,7 +242,8 @@ static int32_t clash_of_piece(Search *s, int32_t uav) {
     return minimal_clash(s, s->link_list, size, -1);
 }
 
-/* Where the UAVs can be that marked links join with one of them; false if there is no place for all. */
+/* Where the UAVs can be that marked links join with one of them and that have a candidate in reach to another; false if
+   there is no place for all. */
 bool find_places(Search *s, int32_t start) {
     const int32_t count = walk(s, start, true);
     if (go_up(s, count) >= 0) return false;

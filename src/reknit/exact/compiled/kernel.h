@@ -63,6 +63,7 @@ typedef struct {
     double *length, *centre, *radius;
     int8_t *likely;           /* of every link: the direction from where its first end starts to where its second does */
     Region *ball;             /* where each UAV can be by itself */
+    double share;             /* the part of the radii that the balls have now */
 
     /* Decisions. */
     int32_t *level, *place, *level_begin;
@@ -98,7 +99,7 @@ typedef struct {
 
     /* Work space. */
     bool *is_in, *is_seen, *has_child;
-    int32_t *order, *parent, *by_link, *link_list, *seen_list, *node_space, *step_list, *literal_list;
+    int32_t *order, *parent, *first_child, *by_link, *link_list, *seen_list, *node_space, *step_list, *literal_list;
     int64_t *mark, *level_mark, stamp;
     int32_t run, since, until;
     bool is_full;             /* there was no memory for another clause */
@@ -109,6 +110,11 @@ typedef struct {
 #else
 #define EXPORT __attribute__((visibility("default")))
 #endif
+
+/* Whether a link could hold if its ends had no other. */
+static inline bool is_in_reach(const Search *s, int32_t link) {
+    return s->length[link] <= 1.0 + s->share * (s->radius[s->first[link]] + s->radius[s->second[link]]) + 2.0 * LEAST_RADIUS;
+}
 
 /* polygons.c */
 void make_directions(void);

@@ -186,7 +186,7 @@ EXPORT void kernel_free(Search *s) {
         s->radius, s->likely, s->ball, s->level, s->place, s->level_begin, s->is_spare, s->side, s->is_out, s->levels, s->watch,
         s->watcher, s->activity, s->region, s->up, s->down, s->edges, s->traced, s->piece, s->message, s->slot, s->joined_link, s->old_name,
         s->joined_at, s->joined_next, s->saved, s->joined_begin, s->saved_begin, s->is_changed, s->changed, s->is_in, s->is_seen, s->has_child,
-        s->order, s->parent, s->by_link, s->link_list, s->seen_list, s->node_space, s->step_list, s->literal_list, s->mark,
+        s->order, s->parent, s->first_child, s->by_link, s->link_list, s->seen_list, s->node_space, s->step_list, s->literal_list, s->mark,
         s->level_mark,
     };
     for (size_t k = 0; k < sizeof(arrays) / sizeof(arrays[0]); k++) free(arrays[k]);
@@ -241,7 +241,7 @@ EXPORT Search *kernel_new(int32_t uavs, const double *centre, const double *radi
         take(&s->joined_begin, NULL, m + 2, 4) && take(&s->saved_begin, NULL, m + 2, 4) &&
         take(&s->is_changed, NULL, u, sizeof(bool)) && take(&s->changed, NULL, u, 4) &&
         take(&s->is_in, NULL, m, sizeof(bool)) && take(&s->is_seen, NULL, m, sizeof(bool)) &&
-        take(&s->has_child, NULL, u, sizeof(bool)) && take(&s->order, NULL, u, 4) && take(&s->parent, NULL, u, 4) &&
+        take(&s->has_child, NULL, u, sizeof(bool)) && take(&s->order, NULL, u, 4) && take(&s->parent, NULL, u, 4) && take(&s->first_child, NULL, u, 4) &&
         take(&s->by_link, NULL, u, 4) && take(&s->link_list, NULL, m, 4) && take(&s->seen_list, NULL, 2 * m + u + 2, 4) &&
         take(&s->node_space, NULL, 9 * n + 8, 4) && take(&s->step_list, NULL, 4 * m + 8, 4) &&
         take(&s->literal_list, NULL, m, 4) && take(&s->mark, NULL, u, 8) && take(&s->level_mark, NULL, m + 2, 8);
