@@ -137,7 +137,7 @@ def test_a_call_with_a_budget_leaves_no_trace() -> None:
 
 def test_an_earlier_plan_is_a_start() -> None:
     """With the targets of a good plan to begin from, hardly any work gives a plan as good."""
-    problem = _sparse(3)
+    problem = _sparse(4, 25)
     good = search(problem, effort=800)
     assert good.tree.time_s < search(problem, effort=quick_effort(problem)).tree.time_s
     context = Context(warm_start=good.tree.moved(problem))

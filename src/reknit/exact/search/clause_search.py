@@ -39,7 +39,7 @@ from reknit.plans.certificate import Clash
 _CLAUSES = 40_000
 """Clauses that there is room for."""
 
-_TESTS_PER_UNIT = 1_400.0
+_TESTS_PER_UNIT = 2_400.0
 _TESTS_AT_ONCE = 10_000
 """Regions that take about as long as a unit of work, and those between two questions whether to
 stop: some ten milliseconds."""
