@@ -250,7 +250,7 @@ def _rivals(log: Log) -> str:
     words = (
         "The plan's time divided by that of the best plan which a plain search finds that shares\n"
         "nothing with the planner (`benchmarks/tree_exchange.py`: another solver, exchanges at\n"
-        "random).\n\n"
+        "random). Plans that are proved to be the best need no comparison.\n\n"
     )
     head = "| family | cases | seconds of search | ratio (95 % interval) | worst |"
     return words + _table(head, lines)

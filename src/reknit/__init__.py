@@ -10,8 +10,6 @@ Everything public is named here and loaded on first use, so that importing the p
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from reknit.base.display import drawn_by
 from reknit.base.version import VERSION
 
@@ -185,6 +183,9 @@ drawn_by(_drawing)
 
 
 def __getattr__(name: str) -> Any:
+    # Here, since a command answers an interrupt once this package and `reknit.cli` are loaded.
+    from importlib import import_module
+
     if name in _HOME:
         value = getattr(import_module(_HOME[name]), name)
     elif name in ("errors", "testing"):
