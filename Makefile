@@ -54,6 +54,7 @@ bench: $(READY)  ## speed and memory of this installation
 
 results: $(READY) ## run all studies (quick profile, under an hour) and write docs/results.md
 	$(BIN)/reknit study run all --profile quick
+	$(BIN)/reknit study run examples/published-sizes.toml --profile quick
 	$(BIN)/reknit study report all --profile quick
 	$(BIN)/python docs/make_results.py
 

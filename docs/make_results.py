@@ -1,19 +1,22 @@
 """Writes docs/results.md, the README's table and its picture from stored results.
 
 No figure is typed by hand. Run by `make results`, after the studies and their reports. Of a study
-that was run under both profiles the paper's is shown, which has more runs.
+that was run under both profiles the paper's is shown, which has more runs; one that was not run
+keeps what the page says of it. The README's table is of the study scalability and of
+examples/published-sizes.toml, which is on the same swarms.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image
 
 from reknit.recovery.runs import recover
 from reknit.study.report.findings import gather
-from reknit.study.report.overview import write_overview
+from reknit.study.report.overview import sections_of, write_overview
 from reknit.study.report.tables import Cell, markdown, runs_text, time_text
 from reknit.study.report.write import pictures_in
 from reknit.study.spec.study import Study, built_in_studies, load_study
@@ -25,6 +28,7 @@ README = HERE.parent / "README.md"
 BEGIN = "<!-- results: made by docs/make_results.py, not by hand -->"
 END = "<!-- end of results -->"
 SIZES = (20, 50, 100, 200)
+IN_README = ("scalability", str(HERE.parent / "examples/published-sizes.toml"))
 PROFILES = ("paper", "quick")
 _CLAIM = 20
 """Fewer runs than this are no claim."""
@@ -33,22 +37,37 @@ _CLAIM = 20
 def main(results: Path) -> None:
     """Write the page, and rewrite what stands between the marks of the README."""
     studies = [load_study(name) for name in built_in_studies()]
-    for old in (HERE / "results").glob("*.png"):
-        old.unlink()
+    for study in studies:
+        if stored(results, study)[0].exists():
+            for old in (HERE / "results").glob(f"{study.name}-[0-9]*-*.png"):
+                old.unlink()
+    page = HERE / "results.md"
     write_overview(
         studies,
         lambda study: stored(results, study),
-        HERE / "results.md",
+        page,
         lambda study: [(title, small(path)) for title, path in reported(results, study)],
+        sections_of(page.read_text(encoding="utf-8")),
     )
-    study = load_study("scalability")
-    cells = gather(study, *stored(results, study)).cells
+    cells = [cell for study in map(load_study, IN_README) for cell in cells_of(results, study)]
+    if cells:
+        fill_readme(cells)
+    scenario = generate(200, 100, seed=7)
+    save_figure(recovery_figure(recover(scenario, "ml-dagl", seed=7)), HERE / "img/recovery.png")
+
+
+def cells_of(results: Path, study: Study) -> Sequence[Cell]:
+    """What a study came to, nothing if it was not run."""
+    store, profile = stored(results, study)
+    return gather(study, store, profile).cells if store.exists() else []
+
+
+def fill_readme(cells: Sequence[Cell]) -> None:
+    """Rewrite what stands between the marks."""
     text = README.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
     README.write_text(before + BEGIN + "\n" + table(cells) + END + after, encoding="utf-8")
-    scenario = generate(200, 100, seed=7)
-    save_figure(recovery_figure(recover(scenario, "ml-dagl", seed=7)), HERE / "img/recovery.png")
 
 
 def stored(results: Path, study: Study) -> tuple[Path, str]:
@@ -73,10 +92,12 @@ def small(path: Path) -> Path:
     return copy
 
 
-def table(cells: list[Cell]) -> str:
+def table(cells: Sequence[Cell]) -> str:
     """Flown recovery time at half damage, planner by size, with the share that reconnected."""
     runs = [cell.runs for cell in cells if cell.group[0] in SIZES]
+    planners = [cell.label.partition(" (")[0] for cell in cells]
     labels = list(dict.fromkeys(cell.label for cell in cells))
+    labels.sort(key=lambda label: planners.index(label.partition(" (")[0]))
     by_place = {(cell.label, cell.group[0]): cell for cell in cells}
     header = ["planner", "runs", *(f"N = {size}" for size in SIZES), "computing at N = 200"]
     rows = []

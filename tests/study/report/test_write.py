@@ -167,14 +167,37 @@ def test_one_page_on_all_studies_names_those_that_were_not_run(
     )
     text = page.read_text()
     assert "`missing` (Never started): never run" in text
-    assert "24 runs of 1 studies, 0 failed." in text
+    assert "24 runs, " in text
     links = re.findall(r"!\[.*?\]\((.*?)\)", text)
     assert len(links) == len(KINDS)
     assert all((page.parent / link).exists() for link in links)
     assert str(folder) not in text
 
 
-def test_the_page_tells_by_which_error_runs_failed(made: tuple[Path, Study]) -> None:
+def test_a_study_that_was_not_run_anew_keeps_its_section(
+    made: tuple[Path, Study], tmp_path: Path
+) -> None:
+    """A page can be brought up to date study by study: what is run is made anew, the rest stays."""
+    folder, study = made
+    other = study.model_copy(update={"name": "other", "title": "The other"})
+    old = "# Results\n\nAll.\n\n## The other\n\n7 runs.\n\n## " + (study.title or "") + "\n\nOld.\n"
+    page = tmp_path / "results.md"
+    write_overview(
+        [other, study],
+        lambda study: (folder / "s.duckdb" if study.name == "small" else tmp_path / "x", "quick"),
+        page,
+        lambda study: [],
+        overview.sections_of(old),
+    )
+    text = page.read_text()
+    assert overview.sections_of(text)["The other"] == "## The other\n\n7 runs."
+    assert "24 runs, " in overview.sections_of(text)[study.title or ""]
+    assert "Old." not in text
+    assert "not run" not in text
+    assert "[other](#the-other), [small](#" in text
+
+
+def test_a_section_tells_by_which_error_runs_failed(made: tuple[Path, Study]) -> None:
     """A planner that crashes is told from a swarm that no damage splits."""
     folder, study = made
     findings = gather(study, folder / "s.duckdb", "quick")
@@ -182,8 +205,9 @@ def test_the_page_tells_by_which_error_runs_failed(made: tuple[Path, Study]) -> 
     errors = ["NoSplitFound: no damage splits it", "NoSplitFound: nor this", "KeyError: 'x'"]
     for row, error in zip(rows, errors, strict=False):
         row.update(ok=False, error=error)
-    text = overview._failures([replace(findings, rows=rows)])
-    assert text == "3 failed (NoSplitFound 2, KeyError 1)"
+    text = replace(findings, rows=rows).failures()
+    assert text.startswith("3 runs failed (NoSplitFound 2, KeyError 1); the first: ")
+    assert text.endswith("NoSplitFound: no damage splits it")
 
 
 def test_differences_are_paired(made: tuple[Path, Study]) -> None:

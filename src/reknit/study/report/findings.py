@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,12 +101,15 @@ class Findings:
         return fill(self.study.differences, self.rows)
 
     def failures(self) -> str:
-        """How many runs failed, and the first error; empty if none did."""
+        """How many runs failed, by which errors, and the first one; empty if none did."""
         failed = [row for row in self.rows if not row["ok"]]
         if not failed:
             return ""
+        kinds = Counter(str(row["error"]).partition(":")[0] for row in failed)
+        causes = ", ".join(f"{kind} {number}" for kind, number in kinds.most_common())
         first = str(failed[0]["error"]).splitlines()[0]
-        return f"{len(failed)} runs failed; the first: {failed[0]['label']}: {first}"
+        told = f"{len(failed)} runs failed ({causes}); the first: "
+        return f"{told}{failed[0]['label']}: {first}"
 
     def _repetitions(self) -> tuple[int, int]:
         counts = [cell.runs + cell.failed for cell in self.cells] or [0]
