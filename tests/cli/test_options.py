@@ -102,6 +102,16 @@ def test_uavs_that_are_silent_for_too_long_are_lost(telemetry: Path) -> None:
     assert [scenario.label(row) for row in scenario.survivors] == ["3"]
 
 
+def test_the_example_swarm_has_one_that_is_silent() -> None:
+    """The file that the README names can be tried with --lost-after, which loses one UAV more."""
+    path = Path(__file__).parents[2] / "examples" / "swarm.csv"
+    scenario = ScenarioOptions(path=path).scenario()
+    fewer = ScenarioOptions(path=path, lost_after=5.0).scenario()
+    silent = set(fewer.destroyed) - set(scenario.destroyed)
+    assert [scenario.label(row) for row in silent] == ["uav-01"]
+    assert set(scenario.destroyed) < set(fewer.destroyed)
+
+
 def test_lost_after_comes_on_top_of_alive(tmp_path: Path) -> None:
     """A file with both columns loses those that either says."""
     path = tmp_path / "both.csv"
