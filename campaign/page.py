@@ -37,7 +37,7 @@ def page(log: Log) -> str:
     parts = [_HEAD, _length(log), _table(log), _details(records)]
     parts += [
         _findings("Open findings", log.open_findings()),
-        _findings("Found and mended", log.mended()),
+        _findings("Found once, not any more", log.mended()),
         _findings(
             "Found by earlier versions of a part",
             [record for record in log.stale if record.outcome.findings],

@@ -128,3 +128,38 @@ def test_plans_are_saved_too(tmp_path: Path) -> None:
     assert [path.name for path in plans] == ["plan-certified.json", "plan-contraction.json"]
     for path in plans:
         reknit.Plan.load(path).verify(scenario)
+
+
+def test_a_folder_never_shows_two_swarms(tmp_path: Path) -> None:
+    """A comparison of another swarm takes away the flight and pictures of the first, and the other
+    way round; of the same swarm both stay.
+    """
+    swarm = ("--uavs", "20", "--destroy", "10", "--out", str(tmp_path))
+    once = ("recover", "--planner", "sidr", "--no-animate", *swarm)
+    many = ("compare", "--planners", "contraction,sidr", *swarm)
+    assert reknit_process(*once, "--seed", "1").returncode == 0
+    assert reknit_process(*many, "--seed", "1").returncode == 0
+    assert (tmp_path / "recovery.png").exists()
+    assert reknit_process(*many, "--seed", "2").returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "scenario.json", "comparison.json", "comparison.png", "index.html", "plan-contraction.json",
+    }  # fmt: skip
+    assert reknit_process(*once, "--seed", "1").returncode == 0
+    assert not (tmp_path / "comparison.png").exists()
+    assert not (tmp_path / "plan-contraction.json").exists()
+
+
+def test_a_missed_demand_has_one_name(tmp_path: Path) -> None:
+    """Who ends connected but not as demanded is called so, planning or steering."""
+    done = reknit_process(
+        "compare", "--uavs", "40", "--destroy", "20", "--seed", "3", "--planners",
+        "sidr,contraction", "--demand", "min_separation_m=50", "--json",
+    )  # fmt: skip
+    runs = json.loads(done.stdout)["runs"]
+    assert [run["metrics"]["subnets_after"] for run in runs] == [1, 1]
+    table = reknit_process(
+        "compare", "--uavs", "40", "--destroy", "20", "--seed", "3", "--planners",
+        "sidr,contraction", "--demand", "min_separation_m=50",
+    ).stdout  # fmt: skip
+    assert table.count("demanded") >= 2
+    assert "not connected" not in " ".join(table.split())

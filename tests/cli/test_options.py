@@ -372,7 +372,7 @@ def test_names_of_uavs_are_used_in_and_out(tmp_path: Path) -> None:
     steered = reknit_process("recover", str(path), "--planner", "sidr", "--destroy", "bo", "--json")
     assert set(json.loads(steered.stdout)["final_positions_m"]) == {"ada", "cy", "dee"}
     for text, told in (
-        ("bob", "--destroy is 'bob'; allowed: a number such as 100, a ratio such as 0.5, or ids"),
+        ("bob", "--destroy is 'bob'; allowed: a number such as 100, a ratio such as 0.5, or names"),
         ("bo,bo", "--destroy is 'bo'; allowed: each id once"),
         ("bo,bob", "--destroy is 'bob'; allowed: names of UAVs in this swarm"),
     ):

@@ -33,10 +33,14 @@ def test_an_error_names_the_option_that_was_typed(option: str, value: str) -> No
 
 
 WORDS = {
+    "of those lost already": (
+        ("recover", "--uavs", "20", "--strike", "1:uavs=4,5"),
+        "--strike is '1:uavs=4,5'; allowed: survivors; 4 is lost already",
+    ),
     "of a strike": (("recover", "--uavs", "20", "--strike", "1:uavs=99"), "--strike uavs is 99; "),
     "twice in a strike": (
-        ("recover", "--uavs", "20", "--strike", "1:uavs=4,4"),
-        "--strike uavs is 4; ",
+        ("recover", "--uavs", "20", "--strike", "1:uavs=5,5"),
+        "--strike uavs is 5; ",
     ),
     "no budget": (("recover", "--budget=-1"), "--budget is -1.0; allowed: a finite number"),
     "cruise": (
@@ -116,3 +120,15 @@ def test_limits_are_told_by_their_options(words: tuple[str, ...]) -> None:
     done = reknit_process("recover", "--uavs", "20", "--destroy", "8", "--seed", "1", *words)
     assert done.returncode == 2
     assert done.stderr.startswith(f"reknit: {words[0].partition('=')[0]} is ")
+
+
+def test_the_files_allowed_time_at_another_speed_is_told(tmp_path: Path) -> None:
+    """A file has the allowed time of its own speed; who asks for another is told that it stays."""
+    path = tmp_path / "swarm.json"
+    reknit.save_scenario(reknit.Scenario([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0]], [1]), path)
+    slow = reknit_process("recover", str(path), "--speed", "3", "--planner", "contraction")
+    assert "the allowed time is the file's, 10 s, also at another speed" in slow.stderr
+    given = ("--demand", "allowed_time_s=40")
+    again = reknit_process("recover", str(path), "--speed", "3", *given, "--planner", "contraction")
+    assert again.returncode == 0
+    assert "allowed time" not in again.stderr

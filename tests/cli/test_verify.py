@@ -87,3 +87,19 @@ def test_a_table_of_ages_alone_is_told_what_can_read_it(tmp_path: Path) -> None:
     done = reknit_process("verify", str(tmp_path / "ages.csv"), "plan.json")
     assert done.returncode == 2
     assert "by --lost-after to recover, compare and operate" in done.stderr
+
+
+def test_what_a_table_leaves_open_is_told(tmp_path: Path) -> None:
+    """A .csv file tells neither range nor speed; with one the account begins with what was assumed,
+    whether the plan holds or not.
+    """
+    table = tmp_path / "swarm.csv"
+    table.write_text("uav_id,x_m,y_m,alive\na,0,0,1\nb,150,0,1\n")
+    swarm = reknit.load_scenario(table)
+    reknit.plan(swarm, "certified").save(tmp_path / "plan.json")
+    slow = reknit.load_scenario(table, max_speed_mps=5.0)
+    reknit.plan(slow, "certified").save(tmp_path / "slow.json")
+    for name, code in (("plan.json", 0), ("slow.json", 1)):
+        done = reknit_process("verify", str(table), str(tmp_path / name))
+        assert done.returncode == code
+        assert done.stdout.startswith("assumed: a range of 120 m, 10 m/s and no demands")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -215,4 +216,39 @@ def test_a_number_that_is_none_is_told_with_its_line(tmp_path: Path, value: str)
     path = tmp_path / "swarm.csv"
     path.write_text(f"uav_id,x_m,y_m,alive\n0,0,0,1\n1,{value},3,1\n")
     with pytest.raises(UnreadableFile, match=r"line 3 .* finite numbers"):
+        load_scenario(path)
+
+
+def test_what_a_table_does_not_hold_is_told(tmp_path: Path) -> None:
+    """A .csv file has no range, speed or demand: who saves one that has is warned of each."""
+    scenario = Scenario([[0, 0], [50, 0]], (), 60.0, 3.0, anchors=[1])
+    with pytest.warns(UserWarning, match="does not tell anchors, radio_range_m, max_speed_mps"):
+        save_scenario(scenario, tmp_path / "swarm.csv")
+    save_scenario(Scenario([[0, 0], [50, 0]], [1], names=["a", "b"]), tmp_path / "plain.csv")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"radio_range_m": -1.0}, "radio_range_m is -1.0"),
+        ({"radio_range": 120.0}, "radio_range is 120.0"),
+        ({"destroyed": ["zz"]}, "destroyed is 'zz'"),
+    ],
+)
+def test_a_wrong_argument_is_not_the_files_fault(
+    tmp_path: Path, fields: dict[str, Any], told: str
+) -> None:
+    """A value that the caller gives beside a good file is told without the file."""
+    path = tmp_path / "swarm.csv"
+    path.write_text("uav_id,x_m,y_m,alive\na,0,0,1\nb,9,0,1\n")
+    with pytest.raises(InvalidScenario) as error:
+        load_scenario(path, **fields)
+    assert str(error.value).startswith(told)
+
+
+def test_a_decimal_comma_is_shown_as_it_was_written(tmp_path: Path) -> None:
+    """A cell with a comma keeps its quotes in the message, so that four cells look like four."""
+    path = tmp_path / "swarm.csv"
+    path.write_text('uav_id,x_m,y_m,alive\n1,"1,5",0,1\n')
+    with pytest.raises(UnreadableFile, match="line 2 is '1,\"1,5\",0,1'"):
         load_scenario(path)

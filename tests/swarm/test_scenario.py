@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from reknit import Radio, Scenario
+from reknit import Radio, Scenario, generate, lower_bound, recover
 from reknit.base.errors import InvalidInput, InvalidScenario
 from tests.strategies import scenarios
 
@@ -169,3 +171,19 @@ def test_names_stand_for_rows() -> None:
     assert scenario.anchors.tolist() == [0]
     assert scenario.survivor_labels == ["a", "c"]
     assert Scenario(LINE, [1], 120.0).survivor_labels == [0, 2]
+
+
+def test_copies_hold_the_fields_alone() -> None:
+    """Once it was planned for, a scenario and its run can still be copied and sent to another
+    process; the copy is equal, its arrays are read-only, and it plans as the first one does.
+    """
+    scenario = generate(200, 180, seed=3, radio=Radio(), names=None, split=True, anchors=[])
+    run = recover(scenario, "certified", effort=200)
+    for made in (pickle.loads(pickle.dumps(scenario)), copy.deepcopy(scenario)):
+        assert made == scenario
+        assert not made.positions.flags.writeable
+        assert lower_bound(made).bound_s == lower_bound(scenario).bound_s
+    for copied in (pickle.loads(pickle.dumps(run)), copy.deepcopy(run)):
+        assert copied.scenario == scenario
+        assert copied.plan is not None
+        copied.plan.verify(scenario)

@@ -211,9 +211,13 @@ def _cells(run: Run) -> dict[str, str]:
 
 def _status(run: Run) -> str:
     if run.plan is not None:
-        is_one = run.metrics.subnets_after == 1 and run.plan.status is Status.NOT_CONNECTED
-        return "connected, but not as demanded" if is_one else run.plan.status.value
-    return "reconnected" if run.metrics.converged else "not connected"
+        status = run.plan.status
+    elif run.metrics.converged:
+        return "reconnected"
+    else:
+        status = Status.NOT_CONNECTED
+    is_one = run.metrics.subnets_after == 1 and status is Status.NOT_CONNECTED
+    return "connected, but not as demanded" if is_one else status.value
 
 
 def _gap(run: Run) -> str:

@@ -154,6 +154,13 @@ class ScenarioOptions:
             raise InvalidParameter("--lost-after", self.lost_after, "seconds, at least 0")
         scenario = load_scenario(self.path, lost_after_s=self.lost_after, **replaced)
         asked = demands(self.demand, scenario)
+        is_json = self.path.suffix.lower() == ".json"
+        if self.speed is not None and is_json and "allowed_time_s" not in asked:
+            warnings.warn(
+                f"{self.path}: the allowed time is the file's, {scenario.allowed_time_s:g} s, also "
+                "at another speed; --demand allowed_time_s=SECONDS sets another",
+                stacklevel=2,
+            )
         if self.destroy is not None:
             wanted = losses("--destroy", self.destroy, scenario)
             if self.damage is not None and isinstance(wanted, list):
@@ -212,10 +219,10 @@ def losses(option: str, text: str, scenario: Scenario | None = None) -> Any:
     except ValueError:
         if len(parts) == 1 and parts[0] in ((scenario and scenario.names) or ()):
             return parts
-        some = "3,5,8"
+        ids = "ids such as 3,5,8"
         if scenario is not None and scenario.names is not None:
-            some = ",".join(scenario.names[:2])
-        allowed = f"a number such as 100, a ratio such as 0.5, or ids such as {some}"
+            ids = f"names of UAVs in this swarm such as {','.join(scenario.names[:2])}"
+        allowed = f"a number such as 100, a ratio such as 0.5, or {ids}"
         raise InvalidParameter(option, text, allowed) from None
 
 
@@ -269,7 +276,11 @@ def parse_strike(text: str, scenario: Scenario) -> Strike:
             return Strike(time_s, count=read_whole(rest))
         if kind.strip() == "uavs":
             ids = id_texts(values, scenario)
-            return Strike(time_s, uavs=tuple(ids if scenario.names else map(read_whole, ids)))
+            strike = Strike(time_s, uavs=tuple(ids if scenario.names else map(read_whole, ids)))
+            gone = set(strike.uavs) & {scenario.label(row) for row in scenario.destroyed.tolist()}
+            if gone:
+                raise InvalidParameter("--strike", text, f"survivors; {min(gone)} is lost already")
+            return strike
         if kind.strip() == "disc":
             *centre, radius = map(read_number, parts)
             return Strike(time_s, centre_m=tuple(centre), radius_m=radius)

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from reknit.base.errors import ReknitError
 from reknit.base.files import output_folder, remove_files, replacing, write_text
 from reknit.base.progress import Progress, silent
 from reknit.base.types import FloatArray, JsonDict
 from reknit.flight.flight import Flight
 from reknit.plans.plan import Plan
 from reknit.recovery.runs import Run
-from reknit.swarm.files import save_scenario
+from reknit.swarm.files import load_scenario, save_scenario
 from reknit.swarm.scenario import Scenario
 
 _OF_SOME_RUNS = ("plan.json", "recovery.gif", "flight.parquet", "flight.csv")
@@ -115,6 +116,9 @@ def save_run(
 
     output_folder(folder)
     _remove_earlier(folder, phases=0)
+    if _is_of_another(folder, run.scenario):
+        remove_files(folder, _COMPARISON_FILES)
+        _remove_plans(folder)
     written = [folder / "scenario.json"]
     save_scenario(run.scenario, written[0])
     if run.plan is not None:
@@ -171,6 +175,8 @@ def save_comparison(
 
     output_folder(folder)
     _remove_plans(folder)
+    if _is_of_another(folder, runs[0].scenario):
+        remove_files(folder, RUN_FILES)
     scenario, table, picture = (folder / name for name in _COMPARISON_FILES[:3])
     save_scenario(runs[0].scenario, scenario)
     rows = [run_summary(run) for run in runs]
@@ -184,6 +190,17 @@ def save_comparison(
             run.plan.save(written[-1])
     written.append(write_player(runs, folder))
     return written
+
+
+def _is_of_another(folder: Path, scenario: Scenario) -> bool:
+    """Whether the files in a folder are of another swarm, and would pass for this one's."""
+    path = folder / "scenario.json"
+    if not path.is_file():
+        return False
+    try:
+        return load_scenario(path) != scenario
+    except ReknitError:
+        return True
 
 
 def _remove_plans(folder: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 import warnings
 from dataclasses import asdict
 from pathlib import Path
@@ -102,7 +103,8 @@ def load_scenario(
     Returns
     -------
     Scenario
-        Validated; a fault in the file is an `UnreadableFile` that says where.
+        Validated; a fault in the file is an `UnreadableFile` that says where, one in `fields` an
+        `InvalidScenario`.
     """
     path = checked_path("path", path)
     text = read_text(path)
@@ -121,6 +123,8 @@ def load_scenario(
     try:
         scenario = Scenario(**{**given, **fields})
     except ReknitError as error:
+        if isinstance(error, InvalidInput) and re.split(r"[.\[]", error.field)[0] in fields:
+            raise  # it is the caller's value and not the file's
         raise UnreadableFile(f"{path}: {error}") from error
     if _looks_like_degrees(scenario):
         warnings.warn(
@@ -193,8 +197,28 @@ def save_scenario(scenario: Scenario, path: str | Path) -> None:
         write_text(path, _to_json(scenario))
     elif kind == ".csv":
         write_text(path, _to_csv(scenario))
+        left_out = _not_in_csv(scenario)
+        if left_out:
+            warnings.warn(
+                f"{path}: a .csv file holds positions and who is alive; it does not tell "
+                f"{', '.join(left_out)}",
+                stacklevel=2,
+            )
     else:
         raise InvalidScenario("path", str(path), "a name that ends in .json or .csv")
+
+
+def _not_in_csv(scenario: Scenario) -> list[str]:
+    """Fields by which the scenario differs from that which a CSV file of it would give, but for the
+    allowed time, which is made anew.
+    """
+    plain = Scenario(scenario.positions, scenario.destroyed, names=scenario.names)
+    theirs = plain.values()
+    return [
+        name
+        for name, mine in scenario.values().items()
+        if name != "allowed_time_s" and not np.array_equal(mine, theirs[name])
+    ]
 
 
 def _to_json(scenario: Scenario) -> str:
@@ -239,7 +263,7 @@ def _from_csv(path: Path, text: str, lost_after_s: float | None) -> dict[str, An
             if not all(map(math.isfinite, points[-1])):
                 raise ValueError
         except ValueError:
-            shown = ",".join(line)[:80]
+            shown = _as_written(line)[:80]
             allowed = f"an id, finite numbers, then {','.join(header[dim + 1 :])}"
             raise UnreadableFile(f"{where} is {shown!r}; allowed: {allowed}") from None
         if not label or label in labels:
@@ -252,6 +276,13 @@ def _from_csv(path: Path, text: str, lost_after_s: float | None) -> dict[str, An
             destroyed.append(len(labels))
         labels[label] = len(labels)
     return _in_order(list(labels), points, destroyed)
+
+
+def _as_written(cells: list[str]) -> str:
+    """A row of a CSV file, with quotes about cells that have commas."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(cells)
+    return out.getvalue()
 
 
 def _csv_lines(path: Path, text: str) -> list[tuple[int, list[str]]]:

@@ -46,7 +46,7 @@ class Scenario(Demands, Displayed):
         `destroyed` and `anchors` may then list names.
     allowed_time_s
         T_max: a flight counts as reconnected only within it. By default the longest side of the
-        swarm's bounding box / (2 v_max).
+        swarm's bounding box / (2 v_max); `generate` gives that of the area it draws the swarm in.
     link_margin, link_reliability, position_sigma_m, min_separation_m, anchors, connectivity
         Demands on where the survivors end, which the checker holds every plan against; see
         `reknit.swarm.demands`.
@@ -133,7 +133,7 @@ class Scenario(Demands, Displayed):
 
     @property
     def planning_range_m(self) -> float:
-        """The length a planned link may have: d_tr less the demanded margin and reliability."""
+        """The length a planned link may have: d_tr less what is demanded of links."""
         return planning_range_m(self)
 
     @property
@@ -196,6 +196,11 @@ class Scenario(Demands, Displayed):
             for name, mine in self.values().items()
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy is made anew from the fields: what was computed and kept with a scenario may hold
+        # what no other process can take, and arrays that come out of a pickle can be written to.
+        return _made_of, (self.values(),)
+
     def __hash__(self) -> int:
         return hash((self.positions.tobytes(), self.destroyed.tobytes(), self.radio_range_m))
 
@@ -204,6 +209,10 @@ class Scenario(Demands, Displayed):
             f"Scenario(uavs={self.uavs}, destroyed={len(self.destroyed)}, dim={self.dim}, "
             f"radio_range_m={self.radio_range_m:g}, subnets={self.subnet_count})"
         )
+
+
+def _made_of(values: dict[str, Any]) -> Scenario:
+    return Scenario(**values)
 
 
 def check_scenario(value: object) -> None:

@@ -46,12 +46,15 @@ class Given(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AllowedTime:
-    """By default the longest side of the swarm's bounding box / (2 v_max)."""
+    """By default the longest side of the swarm's bounding box / (2 v_max); `generate` gives that of
+    the area in which it draws the swarm.
+    """
 
     allowed_time_s: float = asked(
         None,
         "longest flight that counts as a recovery, seconds: T_max; none: the longest side of the "
-        "swarm's bounding box / (2 v_max), as in the paper",
+        "swarm's bounding box (if generated: of the area it was drawn in) / (2 v_max), as in the "
+        "paper",
         float | None,
         _check,
     )
