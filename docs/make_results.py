@@ -49,17 +49,11 @@ def main(results: Path) -> None:
         lambda study: [(title, small(path)) for title, path in reported(results, study)],
         sections_of(page.read_text(encoding="utf-8")),
     )
-    cells = [cell for study in map(load_study, IN_README) for cell in cells_of(results, study)]
-    if cells:
-        fill_readme(cells)
+    in_readme = [(study, *stored(results, study)) for study in map(load_study, IN_README)]
+    if all(store.exists() for _, store, _ in in_readme):
+        fill_readme([cell for one in in_readme for cell in gather(*one).cells])
     scenario = generate(200, 100, seed=7)
     save_figure(recovery_figure(recover(scenario, "ml-dagl", seed=7)), HERE / "img/recovery.png")
-
-
-def cells_of(results: Path, study: Study) -> Sequence[Cell]:
-    """What a study came to, nothing if it was not run."""
-    store, profile = stored(results, study)
-    return gather(study, store, profile).cells if store.exists() else []
 
 
 def fill_readme(cells: Sequence[Cell]) -> None:
