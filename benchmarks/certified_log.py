@@ -275,7 +275,8 @@ def _deadlines(log: Log) -> str:
         return ""
     words = (
         "By how much calls with a budget overrun it. Both go by the processor's time, so that\n"
-        "other work on the machine does not count.\n\n"
+        "other work on the machine does not count. What was loaded before is kept from Python's\n"
+        "collection of garbage (gc.freeze), which may otherwise take 80 ms of any call.\n\n"
     )
     head = (
         "| UAVs | lost | budget, s | cases | overrun, ms: median | p99 | worst | allowed "
