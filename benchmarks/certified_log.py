@@ -250,8 +250,8 @@ def _rivals(log: Log) -> str:
     words = (
         "The plan's time divided by that of the best plan which a plain search finds that shares\n"
         "nothing with the planner (`benchmarks/tree_exchange.py`: another solver, exchanges at\n"
-        "random). Plans that are proved to be the best need no comparison: of some families few are\n"
-        "left.\n\n"
+        "random). Plans that are proved to be the best need no comparison: of some families few\n"
+        "are left.\n\n"
     )
     head = "| family | cases | seconds of search | ratio (95 % interval) | worst |"
     return words + _table(head, lines)
