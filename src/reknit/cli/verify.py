@@ -31,6 +31,8 @@ def verify(
             f"a range of {swarm.radio_range_m:g} m, {swarm.max_speed_mps[0]:g} m/s and no demands, "
             "since a .csv file tells none; scenario.json beside the plan tells all"
         )
+    if assumed is not None and not as_json:
+        console.out.print(f"assumed: {assumed}", markup=False, soft_wrap=True)
     try:
         claimed = Plan.load(plan)
         account = claimed.verify(swarm)
@@ -38,15 +40,11 @@ def verify(
         if as_json:
             print_json({"verified": False, "assumed": assumed, "fault": str(error)}, [])
         else:
-            if assumed is not None:
-                console.out.print(f"assumed: {assumed}", markup=False, soft_wrap=True)
             console.out.print(f"refused: {error}", markup=False, soft_wrap=True)
         return NOT_DONE
     if as_json:
         print_json({"verified": True, "assumed": assumed, **asdict(account)}, [])
     else:
-        if assumed is not None:
-            console.out.print(f"assumed: {assumed}", markup=False, soft_wrap=True)
         for line in account.lines():
             console.out.print(line, markup=False, highlight=False, soft_wrap=True)
         console.out.print("verified: every claim holds")
